@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class CursorsConfig(AppConfig):
+    name = "apps.cursors"
+    label = "cursors"

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class DestinationsConfig(AppConfig):
+    name = "apps.destinations"
+    label = "destinations"

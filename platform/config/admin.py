@@ -1,0 +1,7 @@
+"""Makes the console's site the project's admin site."""
+
+from django.contrib.admin.apps import AdminConfig
+
+
+class TowpathAdminConfig(AdminConfig):
+    default_site = "unfold.sites.UnfoldAdminSite"

@@ -1,0 +1,10 @@
+"""What beat sends and how often. Each task expires with its interval: one that could not run in time is dropped, not piled up."""
+
+from typing import Any
+
+
+def every(seconds: int, task: str) -> dict[str, Any]:
+    return {"task": task, "schedule": float(seconds), "options": {"expires": seconds}}
+
+
+SCHEDULE: dict[str, dict[str, Any]] = {}

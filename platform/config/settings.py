@@ -1,0 +1,211 @@
+"""Every setting, from the environment. `manage.py up` needs none; docs/production.md lists what a deployment sets."""
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+from psycopg.conninfo import conninfo_to_dict
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+HOME = Path(os.environ.get("TOWPATH_HOME", BASE_DIR / ".towpath")).resolve()
+
+
+def _runtime() -> dict[str, str]:
+    """What a running `manage.py up` of this home wrote down, so that other commands find its database and broker."""
+    try:
+        return dict(json.loads((HOME / "runtime.json").read_text()))
+    except (OSError, ValueError):
+        return {}
+
+
+_RUNTIME = _runtime()
+
+
+def _setting(name: str, default: str = "") -> str:
+    return os.environ.get(name) or _RUNTIME.get(name) or default
+
+
+def _flag(name: str, default: bool) -> bool:
+    return _setting(name, "1" if default else "0").lower() in ("1", "true", "yes", "on")
+
+
+def _list(name: str, default: str) -> list[str]:
+    return [item.strip() for item in _setting(name, default).split(",") if item.strip()]
+
+
+DEBUG = False
+SECRET_KEY = _setting("SECRET_KEY") or secrets.token_urlsafe(50)
+ALLOWED_HOSTS = _list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS", "")
+
+INSTALLED_APPS = [
+    "unfold",
+    "config.admin.TowpathAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_celery_beat",
+    "django_filters",
+    "oauth2_provider",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "apps.access",
+    "apps.topics",
+    "apps.cursors",
+    "apps.leases",
+    "apps.queues",
+    "apps.channels",
+    "apps.destinations",
+    "apps.console",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+
+def _database(url: str) -> dict[str, Any]:
+    parts = conninfo_to_dict(url)
+    known = {name: str(parts.pop(name, "") or "") for name in ("dbname", "user", "password", "host", "port")}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": known["dbname"],
+        "USER": known["user"],
+        "PASSWORD": known["password"],
+        "HOST": known["host"],
+        "PORT": known["port"],
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            # 0: raw cursors prepare at first use (None would make them ignore prepare=True). The ORM is not affected.
+            "prepare_threshold": 0,
+            "application_name": _setting("TOWPATH_PROCESS", "towpath"),
+            "options": "-c jit=off -c plan_cache_mode=force_generic_plan -c lock_timeout=5s"
+            " -c statement_timeout=30s -c idle_in_transaction_session_timeout=10s",
+            **parts,
+        },
+    }
+
+
+DATABASES = {"default": _database(_setting("DATABASE_URL", "postgresql://127.0.0.1:5432/towpath"))}
+DEFAULT_AUTO_FIELD = "django.db.models.AutoField"
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en-us"
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = HOME / "static"
+WHITENOISE_USE_FINDERS = True
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "admin:login"
+
+# Behind TLS (docs/production.md) both are on; `manage.py up` serves plain HTTP on the loopback interface.
+_TLS = _flag("TOWPATH_TLS", False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _TLS
+SECURE_HSTS_SECONDS = 31_536_000 if _TLS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = _TLS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _TLS else None
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+X_FRAME_OPTIONS = "DENY"
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["apps.access.api.authentication.BearerAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.access.api.permissions.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": [],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "core.http.problem_response",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Towpath",
+    "VERSION": "1.0.0",
+    "DESCRIPTION": "Durable consumers, queues, channels and a replayable log.",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+OAUTH2_PROVIDER = {
+    "SCOPES_BACKEND_CLASS": "apps.access.oauth.ApplicationScopes",
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
+    "PKCE_REQUIRED": True,
+}
+
+# Celery: only beat's sweeps travel through it (docs/decisions). The default broker is a folder in HOME.
+CELERY_BROKER_URL = _setting("CELERY_BROKER_URL", "filesystem://")
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {
+        "data_folder_in": str(HOME / "broker" / "queue"),
+        "data_folder_out": str(HOME / "broker" / "queue"),
+        "processed_folder": str(HOME / "broker" / "processed"),
+        "control_folder": str(HOME / "broker" / "control"),
+        "store_processed": False,
+    }
+    if CELERY_BROKER_URL.startswith("filesystem:")
+    else {}
+)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "towpath"
+CELERY_TIMEZONE = "UTC"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+
+# Limits and habits of this installation; contract values are the defaults.
+TOWPATH = {
+    "MAX_BODY_BYTES": int(_setting("TOWPATH_MAX_BODY_BYTES", str(4 * 1024 * 1024))),
+    "MAX_EVENT_BYTES": int(_setting("TOWPATH_MAX_EVENT_BYTES", str(256 * 1024))),
+    "MAX_BATCH_EVENTS": int(_setting("TOWPATH_MAX_BATCH_EVENTS", "1000")),
+    "MAX_JSON_DEPTH": 64,
+    "CREATE_TOPICS_ON_USE": _flag("TOWPATH_CREATE_TOPICS_ON_USE", True),
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = TOWPATH["MAX_BODY_BYTES"]
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": _setting("TOWPATH_LOG_LEVEL", "INFO")},
+}

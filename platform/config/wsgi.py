@@ -1,0 +1,8 @@
+"""Plain WSGI: everything works, without waits and live streams (those need the gateway)."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+application = get_wsgi_application()

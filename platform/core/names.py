@@ -1,0 +1,25 @@
+"""One rule for what things may be called, so that whatever can be made can also be fetched, changed and deleted."""
+
+import re
+from uuid import UUID
+
+from core.errors import InvalidField
+
+MAX_NAME = 200
+_NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}", re.ASCII)
+
+
+def as_uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def check_name(name: str, field: str = "name") -> str:
+    """The name itself. Raises InvalidField when it could not be used in a URL or could be taken for an id."""
+    if not _NAME.fullmatch(name) or name in (".", ".."):
+        raise InvalidField("1 to 200 of the characters A-Z a-z 0-9 . _ : - are allowed, but not '.' or '..'.", field=field)
+    if as_uuid(name) is not None:
+        raise InvalidField("A name must not look like an id (a UUID).", field=field)
+    return name

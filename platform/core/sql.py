@@ -1,0 +1,63 @@
+"""Hot statements: each in its own .sql file, prepared, bound on the server, several in one round trip.
+
+Statements of one `run` outside a transaction are one implicit transaction (no BEGIN): locks taken by the first hold until
+the last, and each statement sees a fresh snapshot. Inside transaction.atomic they join it. Arrays are bound with %b.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Statement:
+    path: Path
+    text: str
+
+
+def statement(module_file: str, name: str) -> Statement:
+    """The statement in `sql/<name>.sql` beside the module; a missing file stops the process at import."""
+    path = Path(module_file).parent / "sql" / f"{name}.sql"
+    return Statement(path, path.read_text())
+
+
+def run(*calls: tuple[Statement, Mapping[str, Any]]) -> list[list[Row]]:
+    """Runs the statements in one round trip and returns the rows of each.
+
+    Raises django.db errors, whose cause is psycopg's; core.http turns lock and statement time-outs into 503.
+    """
+    try:
+        return _run(calls)
+    except Exception as error:
+        # A migration changed a table under a live process: plans of this connection are stale once.
+        if not isinstance(error.__cause__, psycopg.errors.FeatureNotSupported) or connection.in_atomic_block:
+            raise
+        connection.connection.execute("DEALLOCATE ALL")
+        connection.connection._prepared.clear()
+        return _run(calls)
+
+
+def _run(calls: tuple[tuple[Statement, Mapping[str, Any]], ...]) -> list[list[Row]]:
+    connection.ensure_connection()
+    raw = connection.connection
+    with connection.wrap_database_errors:
+        if len(calls) == 1:
+            return [_rows(_execute(raw, calls[0]))]
+        with raw.pipeline():
+            cursors = [_execute(raw, call) for call in calls]
+        return [_rows(cursor) for cursor in cursors]
+
+
+def _execute(raw: psycopg.Connection[Row], call: tuple[Statement, Mapping[str, Any]]) -> psycopg.Cursor[Row]:
+    cursor = psycopg.Cursor(raw)
+    return cursor.execute(call[0].text, call[1], prepare=True)
+
+
+def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
+    return cursor.fetchall() if cursor.description is not None else []
