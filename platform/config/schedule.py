@@ -1,4 +1,4 @@
-"""What beat sends and how often. Each task expires with its interval: one that could not run in time is dropped, not piled up."""
+"""What beat sends and how often. Each task expires with its interval: one that came too late is dropped, not piled up."""
 
 from typing import Any
 
