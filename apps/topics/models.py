@@ -1,0 +1,63 @@
+"""A topic and its settings. The hot tables beside it (topic_partition, event, dedup) are reached by sql/ only."""
+
+from django.db import models
+
+from core.ids import uuid7
+
+HASH = "fnv1a-utf16-v1"
+DEFAULT_PARTITIONS = 8
+
+
+class OnLag(models.TextChoices):
+    PROTECT = "protect", "keep what a reader has not read, within bounds"
+    EXPIRE = "expire", "let it go, and say so"
+
+
+class Topic(models.Model):
+    """`id` is the distribution key of every hot table and never shown; clients know `uid` and `name`."""
+
+    id = models.AutoField(primary_key=True)
+    uid = models.UUIDField(unique=True, default=uuid7, editable=False)
+    name = models.CharField(max_length=200, unique=True, db_collation="C")
+    partitions = models.PositiveSmallIntegerField(default=DEFAULT_PARTITIONS, editable=False)
+    hash = models.CharField(max_length=32, default=HASH, editable=False)
+    dedup_seconds = models.PositiveIntegerField(default=86_400)
+
+    # The hot window is per partition; what is past any of the three moves to cold storage.
+    hot_seconds = models.PositiveIntegerField(default=604_800)
+    hot_records = models.PositiveIntegerField(default=50_000)
+    hot_bytes = models.PositiveBigIntegerField(default=268_435_456)
+    cold_seconds = models.PositiveBigIntegerField(null=True, blank=True)
+    on_lag = models.CharField(max_length=16, choices=OnLag.choices, default=OnLag.PROTECT)
+    protect_seconds = models.PositiveIntegerField(default=604_800)
+    protect_bytes = models.PositiveBigIntegerField(default=1_073_741_824)
+
+    max_hot_records = models.PositiveBigIntegerField(null=True, blank=True)
+    max_hot_bytes = models.PositiveBigIntegerField(null=True, blank=True)
+    max_records_per_second = models.PositiveIntegerField(null=True, blank=True)
+    max_backlog = models.PositiveIntegerField(null=True, blank=True)
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        db_table = "topic"
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class DeletedTopic(models.Model):
+    """A topic that is gone for everybody, whose rows the sweep still has to remove in bounded steps."""
+
+    id = models.IntegerField(primary_key=True)
+    name = models.CharField(max_length=200)
+    partitions = models.PositiveSmallIntegerField()
+    deleted_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "topic_deleted"
+
+    def __str__(self) -> str:
+        return f"{self.name} (deleted)"
