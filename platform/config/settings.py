@@ -149,6 +149,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["apps.access.api.permissions.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [],
+    # None: OPTIONS is a method like any other that a view does not have.
+    "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "core.http.problem_response",
     "UNAUTHENTICATED_USER": None,
@@ -166,10 +168,14 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
+OAUTH2_PROVIDER_APPLICATION_MODEL = "oauth2_provider.Application"
 OAUTH2_PROVIDER = {
     "SCOPES_BACKEND_CLASS": "apps.access.oauth.ApplicationScopes",
+    # Client credentials and nothing else.
+    "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.BackendApplicationServer",
     "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
-    "PKCE_REQUIRED": True,
+    # Only the checksum of a token is stored.
+    "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
 }
 
 # Celery: only beat's sweeps travel through it (docs/decisions). The default broker is a folder in HOME.
