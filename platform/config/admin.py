@@ -4,4 +4,4 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class TowpathAdminConfig(AdminConfig):
-    default_site = "unfold.sites.UnfoldAdminSite"
+    default_site = "apps.console.site.ConsoleSite"

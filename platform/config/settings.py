@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "apps.console.middleware.ConsoleMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -212,6 +213,33 @@ TOWPATH = {
 DAY_PARTITIONS = {"dedup": 31, "settled": 3, "queue_settled": 3, "lag_sample": 30}
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = TOWPATH["MAX_BODY_BYTES"]
+
+UNFOLD = {
+    "SITE_TITLE": "Towpath",
+    "SITE_HEADER": "Towpath",
+    "SITE_SYMBOL": "water",
+    "SITE_URL": None,
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "STYLES": ["/static/console/console.css"],
+    "SCRIPTS": ["/static/console/console.js"],
+    "SIDEBAR": {"navigation": "apps.console.navigation.sections"},
+    "COLORS": {
+        "primary": {
+            "50": "oklch(98.4% .014 180.72)",
+            "100": "oklch(95.3% .051 180.801)",
+            "200": "oklch(91% .096 180.426)",
+            "300": "oklch(85.5% .138 181.071)",
+            "400": "oklch(77.7% .152 181.912)",
+            "500": "oklch(70.4% .14 182.503)",
+            "600": "oklch(51.1% .096 186.391)",
+            "700": "oklch(43.7% .078 188.216)",
+            "800": "oklch(38.6% .063 188.416)",
+            "900": "oklch(34.6% .052 188.5)",
+            "950": "oklch(27.7% .046 192.524)",
+        },
+    },
+}
 
 LOGGING: dict[str, Any] = {
     "version": 1,

@@ -1,0 +1,7 @@
+"""What the overview shows."""
+
+from typing import Any
+
+
+def overview() -> dict[str, Any]:
+    return {"attention": [], "tiles": []}

@@ -1,0 +1,26 @@
+"""The admin site: Towpath's own face, and the pages that no single model owns."""
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from unfold.sites import UnfoldAdminSite
+
+from apps.console.pages import overview
+
+
+class ConsoleSite(UnfoldAdminSite):
+    index_title = "Overview"
+    enable_nav_sidebar = True
+    final_catch_all_view = True
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """A staff account sees the console from the moment it has a role."""
+        return super().has_permission(request) and request.user.has_perm("console.view_console")
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        return overview.show(request)
+
+    def extra_urls(self) -> list[URLPattern]:
+        return [path("overview/live/", self.admin_view(overview.live), name="overview_live")]

@@ -1,0 +1,122 @@
+"""What every page of the admin shares: rows that are only read, lists without COUNT(*), and actions that ask first.
+
+Permissions are the console's own (apps.console.models.Role): a page or action names one, never a role.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin import site
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.utils.functional import cached_property
+from unfold.admin import ModelAdmin
+from unfold.paginator import InfinitePaginator
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from core.errors import DomainError
+
+LAST_PAGE = 1_000  # an OFFSET further down would be a slow page that nobody reads
+
+
+class UncountedPaginator(InfinitePaginator):
+    """Previous and next, without ever counting the rows."""
+
+    @cached_property
+    def count(self) -> int:
+        return self.per_page * LAST_PAGE
+
+
+class RuntimeAdmin(ModelAdmin):
+    """A list and pages of rows that only the platform writes: nothing can be added, changed or deleted by a form."""
+
+    view_permission = "console.view_console"
+    paginator = UncountedPaginator
+    show_full_result_count = False
+    list_disable_select_all = True
+    list_per_page = 100
+    actions_selection_counter = False
+
+    def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return may(request, self.view_permission)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return may(request, self.view_permission)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+
+def may(request: HttpRequest, permission: str) -> bool:
+    user: User | AnonymousUser = request.user
+    return user.is_active and user.has_perm(permission)
+
+
+def demand(request: HttpRequest, permission: str) -> None:
+    """Raises PermissionDenied (403): every page and action says what it needs in its first line."""
+    if not may(request, permission):
+        raise PermissionDenied
+
+
+def actor(request: HttpRequest) -> str:
+    """Who the audit record names."""
+    return f"user:{request.user.get_username()}"
+
+
+def page(request: HttpRequest, template: str, title: str, context: Mapping[str, Any]) -> TemplateResponse:
+    """A page of the site that is no model's list or form."""
+    request.current_app = site.name
+    return TemplateResponse(request, template, {**site.each_context(request), "title": title, **context})
+
+
+class ReasonForm(forms.Form):
+    """The least that an action asks: why."""
+
+    reason = forms.CharField(
+        max_length=2000,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 2, "autofocus": True}),
+        help_text="Stands in the audit trail and where others see the effect.",
+    )
+
+
+@dataclass
+class Action:
+    """A change that is asked for on a page of its own: what will happen, in numbers; then the button, as a POST."""
+
+    title: str
+    effects: Sequence[str]
+    button: str
+    perform: Callable[[forms.Form], str]
+    """Does it and returns what was done, in a sentence."""
+    back: str
+    form_class: type[forms.Form] = ReasonForm
+    blocked: str = ""
+    """Why it cannot be done now; the button is disabled."""
+    danger: bool = False
+    hidden: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What the confirming POST has to carry along: the rows that a list action was started on."""
+
+
+def confirm(request: HttpRequest, action: Action) -> HttpResponse:
+    """Shows the action's page, or performs it when this is the confirming POST."""
+    confirmed = request.method == "POST" and "confirmed" in request.POST
+    form = action.form_class(request.POST if confirmed else None)
+    if confirmed and not action.blocked and form.is_valid():
+        try:
+            messages.success(request, action.perform(form))
+            return HttpResponseRedirect(action.back)
+        except DomainError as error:
+            form.add_error(None, error.message)
+    return page(request, "console/confirm.html", action.title, {"action": action, "form": form})
