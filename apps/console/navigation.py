@@ -22,17 +22,26 @@ SECTIONS: dict[str, list[tuple[str, str, str]]] = {
         ("OAuth applications", "apps", "oauth2_provider_application_changelist"),
         ("Audit", "history", "access_auditrecord_changelist"),
         ("Users", "group", "auth_user_changelist"),
+        ("Roles", "shield_person", "auth_group_changelist"),
+        ("Beat", "timer", "django_celery_beat_periodictask_changelist"),
     ],
 }
 
 
+FOR_SUPERUSERS = {"auth_user_changelist", "auth_group_changelist"}
+
+
 def sections(request: HttpRequest) -> list[dict[str, Any]]:
     """UNFOLD's SIDEBAR.navigation."""
-    return [{"title": title, "items": _items(entries)} for title, entries in SECTIONS.items()]
+    hidden = set() if getattr(request.user, "is_superuser", False) else FOR_SUPERUSERS
+    return [
+        {"title": title, "items": [_item(*entry) for entry in entries if entry[2] not in hidden and _link(entry[2])]}
+        for title, entries in SECTIONS.items()
+    ]
 
 
-def _items(entries: list[tuple[str, str, str]]) -> list[dict[str, Any]]:
-    return [{"title": title, "icon": icon, "link": link} for title, icon, name in entries if (link := _link(name))]
+def _item(title: str, icon: str, name: str) -> dict[str, Any]:
+    return {"title": title, "icon": icon, "link": _link(name)}
 
 
 def _link(name: str) -> str:

@@ -41,7 +41,7 @@ ALLOWED_HOSTS = _list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS", "")
 
 INSTALLED_APPS = [
-    "unfold",
+    "unfold.apps.BasicAppConfig",
     "config.admin.TowpathAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -127,7 +127,8 @@ LANGUAGE_CODE = "en-us"
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = HOME / "static"
+# Static files are served by the process itself, from where they are installed; a folder is only for `collectstatic`.
+STATIC_ROOT = _setting("TOWPATH_STATIC_ROOT") or None
 WHITENOISE_USE_FINDERS = True
 
 AUTH_PASSWORD_VALIDATORS = [

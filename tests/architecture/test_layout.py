@@ -17,6 +17,7 @@ INSIDE_AN_APP = {
 # Pure rules and values, neither operation nor selector: named here on purpose.
 RULES = {
     "access": {"audit", "oauth", "scopes"},
+    "console": {"health", "metrics", "middleware", "navigation", "pages", "site"},
 }
 INSIDE_AN_API = {"__init__", "authentication", "filters", "permissions", "schemas", "urls", "views"}
 TOP = {
