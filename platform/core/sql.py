@@ -22,8 +22,9 @@ class Statement:
 
 
 def statement(module_file: str, name: str) -> Statement:
-    """The statement in `sql/<name>.sql` beside the module; a missing file stops the process at import."""
-    path = Path(module_file).parent / "sql" / f"{name}.sql"
+    """The statement in the app's `sql/<name>.sql`; a missing file stops the process at import."""
+    beside, above = (folder / "sql" / f"{name}.sql" for folder in Path(module_file).parents[:2])
+    path = beside if beside.exists() else above  # above: from a module of a package such as operations/
     return Statement(path, path.read_text())
 
 

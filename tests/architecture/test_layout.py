@@ -16,7 +16,7 @@ INSIDE_AN_APP = {
 }  # fmt: skip
 # Pure rules and values, neither operation nor selector: named here on purpose.
 RULES = {
-    "access": {"audit", "oauth", "scopes"},
+    "access": {"audit", "credentials", "oauth", "scopes"},
     "console": {"health", "metrics", "middleware", "navigation", "pages", "site"},
 }
 INSIDE_AN_API = {"__init__", "authentication", "filters", "permissions", "schemas", "urls", "views"}

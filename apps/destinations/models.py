@@ -1,0 +1,39 @@
+"""A destination wants the events of a topic. How far it has got and what it has out are the consumer's, in apps.cursors."""
+
+from django.db import models
+
+from apps.topics.models import Topic
+
+
+class Type(models.TextChoices):
+    DURABLE_CONSUMER = "DURABLE_CONSUMER", "durable consumer"
+    WEBHOOK = "WEBHOOK", "webhook"
+    QUEUE = "QUEUE", "queue"
+    CHANNEL = "CHANNEL", "channel"
+
+
+class Destination(models.Model):
+    """`topic` and `consumer_id` are the key of the consumer row, which holds pause, limits and filter: the pull locks it."""
+
+    id = models.AutoField(primary_key=True)
+    uid = models.UUIDField(editable=False)
+    name = models.CharField(max_length=200, db_collation="C")
+    type = models.CharField(max_length=16, choices=Type.choices, default=Type.DURABLE_CONSUMER, editable=False)
+    topic = models.ForeignKey(Topic, on_delete=models.PROTECT, related_name="destinations", editable=False)
+    consumer_id = models.IntegerField(editable=False)
+    settings = models.JSONField(default=dict, editable=False)
+    """What no statement reads: startAt as it was given, and the target of what pushes."""
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        db_table = "destination"
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["uid"], name="destination_uid_unique"),
+            models.UniqueConstraint(fields=["name"], name="destination_name_unique"),
+            models.UniqueConstraint(fields=["topic", "consumer_id"], name="destination_consumer_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
