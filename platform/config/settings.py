@@ -153,21 +153,37 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": [],
     # None: OPTIONS is a method like any other that a view does not have.
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "core.openapi.Schema",
     "EXCEPTION_HANDLER": "core.http.problem_response",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
     "URL_FORMAT_OVERRIDE": None,
 }
 
+SCOPES = [f"{verb}:{area}" for area in ("events", "queues", "channels") for verb in ("read", "write", "manage")]
+
 SPECTACULAR_SETTINGS = {
     "TITLE": "Towpath",
     "VERSION": "1.0.0",
     "DESCRIPTION": "Durable consumers, queues, channels and a replayable log.",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "COMPONENT_SPLIT_PATCH": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "bearer": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "An API key (`tpk_…`) or an OAuth 2 access token.",
+            },
+            "oauth2": {
+                "type": "oauth2",
+                "flows": {"clientCredentials": {"tokenUrl": "/oauth/token", "scopes": {scope: scope for scope in SCOPES}}},
+            },
+        }
+    },
 }
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "oauth2_provider.Application"

@@ -32,17 +32,19 @@ class Query(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})", re.ASCII)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+MAX_PARAMETERS = 100
 
 
 def query(request: HttpRequest, shape: type[Parsed]) -> Parsed:
     """The query string as `shape`. Raises InvalidParameter that names the parameter."""
     values = pairs(request)
-    fields = {field.encode_name: field.type for field in _fields(shape)}
-    converted = {}
+    kinds = _parameters(shape)
+    converted: dict[str, int | str] = {}
     for name, text in values.items():
-        if name not in fields:
-            raise InvalidParameter(f"There is no parameter {name!r} here.", field=name)
-        converted[name] = _number(name, text) if isinstance(_bare(fields[name]), inspect.IntType) else text
+        if name not in kinds:
+            raise InvalidParameter(f"There is no parameter {printable(name)!r} here.", field=printable(name))
+        converted[name] = whole_number(name, text) if kinds[name] is inspect.IntType else text
     try:
         return msgspec.convert(converted, shape)
     except msgspec.ValidationError as error:
@@ -51,17 +53,33 @@ def query(request: HttpRequest, shape: type[Parsed]) -> Parsed:
 
 def pairs(request: HttpRequest) -> dict[str, str]:
     """Every parameter of the query string once, as text. Raises InvalidParameter."""
+    return _pairs(request.META.get("QUERY_STRING", ""))
+
+
+def form(request: HttpRequest) -> dict[str, str]:
+    """The body as an urlencoded form, as strictly as a query string. Raises UnsupportedMediaType, InvalidParameter."""
+    check_json_type(request, ("application/x-www-form-urlencoded",))
+    return _pairs(request.body.decode("latin-1"))
+
+
+def _pairs(text: str) -> dict[str, str]:
+    if not text:
+        return {}
+    if _BAD_ESCAPE.search(text) or not text.isascii():
+        raise InvalidParameter("This is not percent-encoded UTF-8.", field="")
     try:
-        found = parse_qsl(request.META.get("QUERY_STRING", ""), keep_blank_values=True, errors="strict", max_num_fields=100)
+        found = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
     except ValueError:
-        raise InvalidParameter("The query string is not percent-encoded UTF-8.", field="") from None
+        raise InvalidParameter(
+            f"This is not up to {MAX_PARAMETERS} parameters in percent-encoded UTF-8.", field=""
+        ) from None
     values: dict[str, str] = {}
-    for name, text in found:
-        if _NOT_TEXT.search(name + text):
-            raise InvalidParameter("U+0000 is not allowed here.", field=name.replace("\x00", "\ufffd"))
+    for name, value in found:
+        if _NOT_TEXT.search(name + value):
+            raise InvalidParameter("U+0000 is not allowed here.", field=printable(name))
         if name in values:
-            raise InvalidParameter("This parameter is given twice.", field=name)
-        values[name] = text
+            raise InvalidParameter("This parameter is given twice.", field=printable(name))
+        values[name] = value
     return values
 
 
@@ -172,17 +190,19 @@ def _finite(text: str) -> float:
     return number
 
 
-def _number(name: str, text: str) -> int:
+def whole_number(name: str, text: str) -> int:
+    """A number of the query string: ASCII digits only. Raises InvalidParameter."""
     if not _INTEGER.fullmatch(text):
         raise InvalidParameter("Must be a whole number.", field=name)
     return int(text)
 
 
 @functools.cache
-def _fields(shape: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
+def _parameters(shape: type[msgspec.Struct]) -> dict[str, type[inspect.Type]]:
+    """The names of the parameters, each with the kind of its value."""
     information = inspect.type_info(shape)
     assert isinstance(information, inspect.StructType)
-    return information.fields
+    return {field.encode_name: type(_bare(field.type)) for field in information.fields}
 
 
 def _bare(kind: inspect.Type) -> inspect.Type:

@@ -1,3 +1,9 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from apps.access.api import views
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("oauth/token", views.TokenView.as_view()),
+    path("v1/openapi.json", views.OpenApiDocument.as_view()),
+    path("docs", views.Docs.as_view()),
+]

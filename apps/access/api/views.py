@@ -1,0 +1,67 @@
+"""Tokens, the audit trail, and the description of the API itself."""
+
+from functools import lru_cache
+
+import orjson
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
+from oauth2_provider.views.mixins import OAuthLibMixin
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from apps.access.api.schemas import TOKEN_PROBLEM, TOKEN_REQUEST, Token
+from core import errors, parse
+from core.openapi import answered
+
+DOCS_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
+
+
+class PublicView(APIView):
+    authentication_classes = ()
+    permission_classes = ()
+
+
+@lru_cache(maxsize=1)
+def document() -> bytes:
+    """The OpenAPI document: the same for everybody, and as long as the process lives."""
+    schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return orjson.dumps(schema, default=str)
+
+
+class OpenApiDocument(PublicView):
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        return HttpResponse(document(), content_type="application/vnd.oai.openapi+json")
+
+
+class Docs(PublicView):
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        page = render(request, "access/docs.html")
+        page.headers["Content-Security-Policy"] = DOCS_POLICY
+        return page
+
+
+class TokenView(OAuthLibMixin, PublicView):
+    """Exchanges client credentials for an access token (RFC 6749, 4.4). Who asks for no scope is granted none."""
+
+    @extend_schema(
+        operation_id="make_token",
+        request={"application/x-www-form-urlencoded": TOKEN_REQUEST},
+        responses={200: Token, 400: TOKEN_PROBLEM, 401: TOKEN_PROBLEM},
+        examples=[
+            answered("A token", {"access_token": "…", "token_type": "Bearer", "expires_in": 3600, "scope": "read:events"})
+        ],
+    )
+    def post(self, request: Request) -> HttpResponse:
+        parse.form(request._request)
+        _, headers, body, status = self.create_token_response(request._request)
+        return HttpResponse(body, status=status, headers=headers)
+
+    def handle_exception(self, error: Exception) -> HttpResponse:  # type: ignore[override]
+        """RFC 6749, 5.2: the one place with errors of another shape."""
+        if isinstance(error, errors.Invalid | errors.UnsupportedMediaType):
+            return JsonResponse({"error": "invalid_request", "error_description": str(error)}, status=400)
+        return super().handle_exception(error)
