@@ -3,10 +3,13 @@
 import json
 import os
 import secrets
+import sys
 from pathlib import Path
 from typing import Any
 
 from psycopg.conninfo import conninfo_to_dict
+
+from core.log import logging_settings
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("TOWPATH_HOME", BASE_DIR / ".towpath")).resolve()
@@ -74,6 +77,12 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "apps.console.middleware.ConsoleMiddleware",
+]
+
+# Requests of programs carry their credential with them: no session, no form token, no messages, no page.
+API_MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.common.CommonMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -258,10 +267,42 @@ UNFOLD = {
     },
 }
 
-LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": _setting("TOWPATH_LOG_LEVEL", "INFO")},
+# The HTTP front (platform/gateway), which knows no app: its limits, and which paths are what.
+GATEWAY: dict[str, Any] = {
+    "hot_threads": int(_setting("TOWPATH_HOT_THREADS", "8")),
+    "slow_threads": int(_setting("TOWPATH_SLOW_THREADS", "4")),
+    "lane_queue": int(_setting("TOWPATH_LANE_QUEUE", "128")),
+    "lane_seconds": float(_setting("TOWPATH_LANE_SECONDS", "2")),
+    "max_waiters": int(_setting("TOWPATH_MAX_WAITERS", "4096")),
+    "max_streams": int(_setting("TOWPATH_MAX_STREAMS", "4096")),
+    "max_waiting_body_bytes": 16 * 1024,
+    "body_seconds": 60.0,
+    "poll_seconds": float(_setting("TOWPATH_POLL_SECONDS", "10")),
+    "send_seconds": 15.0,
+    "stop_seconds": float(_setting("TOWPATH_STOP_SECONDS", "5")),
+    "hot_lock_timeout_ms": 1000,
+    # `METHOD /path`: the short, frequent calls that must not queue behind lists, pages and cold reads.
+    "hot_paths": (
+        r"POST /v1/topics/[^/]+/(records|events)",
+        r"GET /v1/topics/[^/]+/(partitions/\d+/)?consume",
+        r"POST /v1/topics/[^/]+/partitions/\d+/commit",
+        r"POST /v1/topics/[^/]+/groups/[^/]+/assignments",
+        r"POST /v1/event-destinations/[^/]+/(pull|acknowledge|extend)",
+        r"POST /v1/event-queues/[^/]+/(events|claim)",
+        r"POST /v1/events/[^/]+/(heartbeat|ack|nack)",
+        r"POST /v1/streams/([^/]+/)?(events|logs)",
+        r"GET /v1/streams/[^/]+/(snapshot|events)",
+    ),
+    "waiting_paths": (
+        r"POST /v1/event-destinations/[^/]+/pull",
+        r"POST /v1/event-queues/[^/]+/claim",
+    ),
+    # Served with API_MIDDLEWARE.
+    "short_paths": ("/v1/", "/oauth/", "/readyz", "/metrics"),
+    "access_log": _flag("TOWPATH_ACCESS_LOG", True),
+    # Where LISTEN goes when DATABASE_URL leads through a pooler that has no sessions.
+    "listen_url": _setting("TOWPATH_LISTEN_URL"),
 }
+
+READABLE_LOG = _setting("TOWPATH_LOG_FORMAT", "text" if sys.stderr.isatty() else "json") == "text"
+LOGGING = logging_settings(_setting("TOWPATH_LOG_LEVEL", "INFO"), READABLE_LOG)

@@ -5,16 +5,23 @@ A notice that is lost costs time, not events: everyone who waits also polls slow
 
 import atexit
 import logging
+import os
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import psycopg
 from django.db import connection, transaction
 
+from core.metrics import NOTICES_LOST, NOTICES_SENT
+
 CHANNEL = "towpath"
 COALESCE_SECONDS = 0.005
 MAX_PAYLOAD_BYTES = 7900  # PostgreSQL refuses 8000 and more
+MAX_PENDING_KEYS = 10_000  # while the database is away; beyond it, waiters' slow poll has to do
+MAX_PAUSE_SECONDS = 5.0
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +34,12 @@ def publish(key: str, count: int = 1) -> None:
     transaction.on_commit(lambda: _outbox.add(key, count))
 
 
-def payloads(counts: Counter[str]) -> Iterator[str]:
+def flush() -> None:
+    """Sends what is pending now; for the end of a process. Never raises."""
+    _outbox.flush()
+
+
+def payloads(counts: Mapping[str, int]) -> Iterator[str]:
     """`key=count` pairs joined by spaces, each text short enough for NOTIFY."""
     line = ""
     for key, count in counts.items():
@@ -41,65 +53,89 @@ def payloads(counts: Counter[str]) -> Iterator[str]:
 
 
 def parse(payload: str) -> list[tuple[str, int]]:
-    return [(key, int(count)) for key, _, count in (pair.rpartition("=") for pair in payload.split())]
+    """The pairs of a payload; what another program may have sent on our channel is passed over."""
+    pairs = (pair.rpartition("=") for pair in payload.split())
+    return [(key, int(count)) for key, _, count in pairs if key and count.isascii() and count.isdigit()]
+
+
+def connection_parameters(django_parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """How to reach the same database with a connection of one's own: without Django's cursors and session settings."""
+    return {name: value for name, value in django_parameters.items() if name not in _DJANGOS}
+
+
+_DJANGOS = {"options", "application_name", "prepare_threshold", "cursor_factory", "context", "assume_role", "pool"}
 
 
 class _Outbox:
     """One thread and one connection a process; started with the first notice, flushed at exit."""
 
     def __init__(self) -> None:
+        self._reset()
+
+    def _reset(self) -> None:
+        """Also in a forked child: its parent's thread is not there and its parent's connection is not its own."""
         self._lock = threading.Lock()
+        self._sending = threading.Lock()
         self._pending: Counter[str] = Counter()
         self._due = threading.Event()
         self._thread: threading.Thread | None = None
         self._connection: psycopg.Connection[tuple[object, ...]] | None = None
-        self._sending = threading.Lock()
+        self._failures = 0
 
     def add(self, key: str, count: int) -> None:
         with self._lock:
-            self._pending[key] += count
+            if key in self._pending or len(self._pending) < MAX_PENDING_KEYS:
+                self._pending[key] += count
+            else:
+                NOTICES_LOST.inc()
             if self._thread is None:
-                # The settings dict of *this* thread's connection: in tests it names the test database.
-                self._parameters = connection.get_connection_params()
                 self._thread = threading.Thread(target=self._loop, name="notices", daemon=True)
                 self._thread.start()
-                atexit.register(self.flush)
-        self._due.set()
+        if not self._due.is_set():
+            self._due.set()
 
     def flush(self) -> None:
         with self._sending:
             with self._lock:
                 counts, self._pending = self._pending, Counter()
-            if counts:
-                self._send(counts)
+            if counts and not self._send(counts):
+                with self._lock:
+                    self._pending.update(counts)
 
     def _loop(self) -> None:
         while True:
             self._due.wait()
+            time.sleep(COALESCE_SECONDS)
             self._due.clear()
-            threading.Event().wait(COALESCE_SECONDS)
             self.flush()
+            if self._failures:
+                time.sleep(min(0.05 * 2**self._failures, MAX_PAUSE_SECONDS))
+                self._due.set()
 
-    def _send(self, counts: Counter[str]) -> None:
-        for attempt in (1, 2):
-            try:
-                if self._connection is None or self._connection.closed:
-                    self._connection = self._connect()
-                for payload in payloads(counts):
-                    self._connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))
-                return
-            except psycopg.Error:
-                self._connection = None
-                if attempt == 2:
-                    logger.warning("notices.dropped", extra={"keys": len(counts)}, exc_info=True)
+    def _send(self, counts: Counter[str]) -> bool:
+        """False when the database is away; the log tells once of each outage."""
+        try:
+            if self._connection is None or self._connection.closed:
+                self._connection = self._connect()
+            for payload in payloads(counts):
+                self._connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))
+                NOTICES_SENT.inc()
+        except (psycopg.Error, OSError) as error:
+            self._connection = None
+            self._failures += 1
+            # The first failure is mostly an idle connection that the server closed: the second try makes a new one.
+            if self._failures == 2:
+                logger.warning("notices.delayed", extra={"keys": len(counts), "reason": str(error).split("\n")[0]})
+            return False
+        self._failures = 0
+        return True
 
     def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
-        names = {"dbname", "user", "password", "host", "port"}
-        return psycopg.connect(
-            autocommit=True,
-            application_name="towpath notices",
-            **{k: v for k, v in self._parameters.items() if k in names},
-        )
+        parameters = connection_parameters(connection.get_connection_params())
+        parameters |= {"connect_timeout": 3, "options": "-c statement_timeout=5s", "application_name": "towpath notices"}
+        return psycopg.connect(**parameters, autocommit=True)
 
 
 _outbox = _Outbox()
+atexit.register(_outbox.flush)
+os.register_at_fork(after_in_child=_outbox._reset)

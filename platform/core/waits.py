@@ -11,6 +11,7 @@ from django.http import HttpRequest
 ENVIRON_KEY = "towpath.wait"
 # Set by the gateway when it calls a view again: throttles, metrics and the access log count a request once.
 AGAIN_KEY = "towpath.again"
+MORE_KEY = "towpath.more"
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,18 @@ class Wait:
 
 def wait_for(request: HttpRequest, wait: Wait) -> None:
     request.META[ENVIRON_KEY] = wait
+
+
+def tell_there_is_more(request: HttpRequest) -> None:
+    """This answer did not take all there was: the next waiter of the group is woken too."""
+    request.META[MORE_KEY] = True
+
+
+@dataclass
+class Listening:
+    """How the wake-up listener of this process is: None where there is none (runserver, a worker)."""
+
+    alive: bool | None = None
+
+
+listening = Listening()

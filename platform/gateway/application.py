@@ -1,0 +1,109 @@
+"""The HTTP front: an ASGI application that runs Django on threads and lets requests wait on the event loop."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from core import log
+from core.errors import Busy
+from core.metrics import REFUSED, STREAMS
+from core.streams import Stream
+from core.waits import Wait, listening
+from gateway import streaming
+from gateway.bodies import Receive
+from gateway.dispatch import Answer, Django, use_lock_timeout
+from gateway.exchange import Exchange, Send
+from gateway.hub import Hub
+from gateway.lanes import Lane
+from gateway.limits import Limits
+from gateway.listener import Listener
+from gateway.waiting import Waiting
+
+
+class Gateway:
+    """`middleware` serves pages, `short_middleware` the paths named in settings.GATEWAY, which need no session."""
+
+    def __init__(
+        self, limits: Limits, middleware: Sequence[str], short_middleware: Sequence[str], readable_log: bool
+    ) -> None:
+        self.limits = limits
+        self._full, self._short = Django(middleware), Django(short_middleware)
+        self.access = log.access_logger(readable_log)
+        self.stopping = asyncio.Event()
+        self.hub = Hub(limits.poll_seconds)
+        self._waiters = self._streams = self._open = 0
+        STREAMS.set_function(lambda: self._streams)
+        self._hot = Lane("hot", limits.hot_threads, limits.lane_queue, limits.lane_seconds, self._prepare_hot)
+        self._slow = Lane("slow", limits.slow_threads, limits.lane_queue, limits.lane_seconds, _prepare_nothing)
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self._live(receive, send)
+        if scope["type"] != "http":
+            return
+        self._open += 1
+        try:
+            await Exchange(self, scope, receive, send).run()
+        finally:
+            self._open -= 1
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        self.start()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def start(self) -> None:
+        self._hot.start()
+        self._slow.start()
+        listening.alive = False
+        self._listener = asyncio.ensure_future(Listener(self.hub, self.limits.listen_url).run())
+
+    async def stop(self) -> None:
+        """Waits answer their empty answer now, streams end, requests in flight finish, all within the bound."""
+        self.stopping.set()
+        self.hub.stop()
+        until = time.monotonic() + self.limits.stop_seconds
+        while self._open and time.monotonic() < until:
+            await asyncio.sleep(0.02)
+        self._listener.cancel()
+
+    def lane(self, call_name: str) -> Lane:
+        return self._hot if self.limits.hot.match(call_name) else self._slow
+
+    def django(self, path: str) -> Django:
+        return self._short if path.startswith(self.limits.short_paths) else self._full
+
+    async def wait(self, exchange: Exchange, wait: Wait, answer: Answer) -> Answer:
+        if self._waiters >= self.limits.max_waiters:
+            REFUSED.labels("waiters").inc()
+            raise Busy("Too many requests are waiting; try again.")
+        self._waiters += 1
+        try:
+            return await Waiting(self.hub, exchange, wait, answer).outcome()
+        finally:
+            self._waiters -= 1
+
+    async def stream(self, exchange: Exchange, stream: Stream, answer: Answer) -> None:
+        if self._streams >= self.limits.max_streams:
+            REFUSED.labels("streams").inc()
+            raise Busy("Too many live streams are open; try again.")
+        self._streams += 1
+        try:
+            await exchange.begin(answer.status, [pair for pair in answer.headers if pair[0] != b"content-length"])
+            await streaming.run(stream, streaming.Link(exchange, self.hub), exchange, self.stopping)
+            await exchange.send_chunk(b"", more=False)
+        finally:
+            self._streams -= 1
+
+    @property
+    def _prepare_hot(self) -> Any:
+        return partial(use_lock_timeout, self.limits.hot_lock_timeout_ms)
+
+
+def _prepare_nothing() -> None:
+    return None

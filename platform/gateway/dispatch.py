@@ -1,0 +1,95 @@
+"""Calls Django in a thread: environ in, status, headers and body out."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connection
+from django.http import HttpRequest
+
+from core.http import REQUEST_ID_KEY
+from core.log import REQUEST_ID
+from gateway.environ import Environ
+
+ROUTE_KEY = "towpath.route"
+EAGER_BYTES = 1024 * 1024
+
+HeaderList = list[tuple[bytes, bytes]]
+# Sends (status, headers) first, then chunks; called in the thread, returns when the client has taken it.
+Push = Callable[[int, HeaderList, bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: HeaderList
+    body: bytes
+    called_at: float
+    """time.monotonic() when the view began: notices younger than this may be about work it did not see."""
+    pushed: bool = False
+
+
+class Django(WSGIHandler):
+    """Django with a middleware list of its own; leaves the matched route in environ for metrics."""
+
+    def __init__(self, middleware: Sequence[str]) -> None:
+        full = settings.MIDDLEWARE
+        # Django reads the list only here, at start, before any thread.
+        settings.MIDDLEWARE = list(middleware)
+        try:
+            super().__init__()
+        finally:
+            settings.MIDDLEWARE = full
+
+    def resolve_request(self, request: HttpRequest) -> Any:
+        match = super().resolve_request(request)
+        request.META[ROUTE_KEY] = match.route
+        return match
+
+
+def call(django: Django, environ: Environ, push: Push) -> Answer:
+    token = REQUEST_ID.set(environ[REQUEST_ID_KEY])
+    try:
+        return _call(django, environ, push)
+    finally:
+        REQUEST_ID.reset(token)
+
+
+def _call(django: Django, environ: Environ, push: Push) -> Answer:
+    called_at = time.monotonic()
+    headers: HeaderList = []
+
+    def start_response(status: str, pairs: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], object]:
+        headers.extend((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in pairs)
+        return lambda _: None  # write(), which Django does not use
+
+    response: Any = django(environ, start_response)
+    try:
+        if not response.streaming:
+            return Answer(response.status_code, headers, response.content, called_at)
+        return _stream(response, headers, called_at, push)
+    finally:
+        response.close()
+
+
+def _stream(response: Any, headers: HeaderList, called_at: float, push: Push) -> Answer:
+    """A short one (a static file) goes out whole; a long one from here, chunk by chunk, as the client takes it."""
+    pending = bytearray()
+    pushed = False
+    for chunk in response:
+        pending += chunk
+        if len(pending) >= EAGER_BYTES:
+            push(response.status_code, headers, bytes(pending))
+            pending.clear()
+            pushed = True
+    return Answer(response.status_code, headers, bytes(pending), called_at, pushed)
+
+
+def use_lock_timeout(milliseconds: int) -> None:
+    """For the calling thread's database connection, set as it connects: no round trip, and no other thread's affair."""
+    options = connection.settings_dict["OPTIONS"]
+    text = f"{options.get('options', '')} -c lock_timeout={milliseconds}"
+    connection.settings_dict = {**connection.settings_dict, "OPTIONS": {**options, "options": text}}

@@ -1,0 +1,51 @@
+"""The gateway's limits and paths, from settings.GATEWAY, so that it needs to know no app."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.conf import settings
+
+
+@dataclass(frozen=True)
+class Limits:
+    max_body_bytes: int
+    max_waiting_body_bytes: int
+    body_seconds: float
+    hot_threads: int
+    slow_threads: int
+    lane_queue: int
+    lane_seconds: float
+    max_waiters: int
+    max_streams: int
+    poll_seconds: float
+    send_seconds: float
+    stop_seconds: float
+    hot_lock_timeout_ms: int
+    hot_paths: tuple[str, ...]
+    waiting_paths: tuple[str, ...]
+    short_paths: tuple[str, ...]
+    access_log: bool
+    listen_url: str
+
+    @cached_property
+    def hot(self) -> re.Pattern[str]:
+        return _any(self.hot_paths)
+
+    @cached_property
+    def waiting(self) -> re.Pattern[str]:
+        return _any(self.waiting_paths)
+
+    @property
+    def backpressure(self) -> int:
+        """What granian lets in at once. At its own default of 1,024 as many waiters would silence /healthz too."""
+        return self.max_waiters + self.max_streams + 2 * self.lane_queue + 256
+
+
+def from_settings() -> Limits:
+    return Limits(max_body_bytes=settings.TOWPATH["MAX_BODY_BYTES"], **settings.GATEWAY)
+
+
+def _any(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches `METHOD /path` wholly."""
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) + r"\Z") if patterns else re.compile(r"(?!)")

@@ -1,0 +1,93 @@
+"""Live streams on the event loop: bounded sends, and an end when the client goes, the server stops or the stream returns."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.db import close_old_connections
+
+from core.streams import Stream
+from gateway.hub import Hub
+
+if TYPE_CHECKING:
+    from gateway.exchange import Exchange
+
+Result = TypeVar("Result")
+
+
+class Subscription:
+    def __init__(self, hub: Hub, keys: tuple[str, ...]) -> None:
+        self._hub, self._keys = hub, keys
+        self._counts: Counter[str] = Counter()
+        self._lost = False
+        self._something = asyncio.Event()
+        hub.subscribe(self, keys)
+
+    def hear(self, key: str, count: int) -> None:
+        self._counts[key] += count
+        self._something.set()
+
+    def lose(self) -> None:
+        self._lost = True
+        self._something.set()
+
+    async def next(self, seconds: float) -> dict[str, int] | None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._something.wait()
+        except TimeoutError:
+            return None
+        self._something.clear()
+        counts, self._counts = self._counts, Counter()
+        lost, self._lost = self._lost, False
+        return {} if lost else dict(counts)
+
+    def close(self) -> None:
+        self._hub.unsubscribe(self, self._keys)
+
+
+class Link:
+    def __init__(self, exchange: "Exchange", hub: Hub) -> None:
+        self._exchange, self._hub = exchange, hub
+        self._subscriptions: list[Subscription] = []
+
+    async def send(self, chunk: bytes) -> None:
+        await self._exchange.send_chunk(chunk)
+
+    async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        result: Result = await self._exchange.lane.run(partial(_with_connection, function, *arguments))
+        return result
+
+    def subscribe(self, *keys: str) -> Subscription:
+        subscription = Subscription(self._hub, keys)
+        self._subscriptions.append(subscription)
+        return subscription
+
+    def close(self) -> None:
+        for subscription in self._subscriptions:
+            subscription.close()
+
+
+async def run(stream: Stream, link: Link, exchange: "Exchange", stopping: "asyncio.Event") -> None:
+    """Runs the stream beside receive(): granian's send() to a client that has gone raises nothing."""
+    ends = [
+        asyncio.ensure_future(stream.run(link)),
+        asyncio.ensure_future(exchange.disconnected()),
+        asyncio.ensure_future(stopping.wait()),
+    ]
+    try:
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        link.close()
+        for end in ends:
+            end.cancel()
+        outcome, *_ = await asyncio.gather(*ends, return_exceptions=True)
+    if isinstance(outcome, Exception) and not isinstance(outcome, TimeoutError):
+        raise outcome
+
+
+def _with_connection(function: Callable[..., Result], *arguments: Any) -> Result:
+    close_old_connections()
+    return function(*arguments)
