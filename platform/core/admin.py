@@ -5,6 +5,7 @@ Permissions are the console's own (apps.console.models.Role): a page or action n
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -13,8 +14,9 @@ from django.contrib.admin import site
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import models
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.utils import timezone
 from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin
 from unfold.paginator import InfinitePaginator
@@ -58,21 +60,36 @@ class RuntimeAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return False
 
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The page of one row: no form, but what `show` makes of it."""
+        demand(request, self.view_permission)
+        row = self.get_object(request, object_id)
+        if row is None:
+            raise Http404
+        return self.show(request, row)
+
+    def show(self, request: HttpRequest, row: Any) -> HttpResponse:
+        shown = [(field.verbose_name, getattr(row, field.attname)) for field in row._meta.concrete_fields]
+        return page(request, "console/row.html", str(row), {"shown": shown, "opts": self.opts})
+
 
 def may(request: HttpRequest, permission: str) -> bool:
     user: User | AnonymousUser = request.user
     return user.is_active and user.has_perm(permission)
 
 
+def person(request: HttpRequest) -> User:
+    """Who acts: what the audit record names."""
+    assert isinstance(request.user, User)
+    return request.user
+
+
 def demand(request: HttpRequest, permission: str) -> None:
     """Raises PermissionDenied (403): every page and action says what it needs in its first line."""
     if not may(request, permission):
         raise PermissionDenied
-
-
-def actor(request: HttpRequest) -> str:
-    """Who the audit record names."""
-    return f"user:{request.user.get_username()}"
 
 
 def page(request: HttpRequest, template: str, title: str, context: Mapping[str, Any]) -> TemplateResponse:
@@ -98,13 +115,14 @@ class Action:
     title: str
     effects: Sequence[str]
     button: str
-    perform: Callable[[forms.Form], str]
-    """Does it and returns what was done, in a sentence."""
+    perform: Callable[[forms.Form], str | HttpResponse]
+    """Does it and returns what was done, in a sentence, or a page of its own (for what is shown only once)."""
     back: str
     form_class: type[forms.Form] = ReasonForm
     blocked: str = ""
     """Why it cannot be done now; the button is disabled."""
     danger: bool = False
+    template: str = "console/confirm.html"
     hidden: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What the confirming POST has to carry along: the rows that a list action was started on."""
 
@@ -115,8 +133,28 @@ def confirm(request: HttpRequest, action: Action) -> HttpResponse:
     form = action.form_class(request.POST if confirmed else None)
     if confirmed and not action.blocked and form.is_valid():
         try:
-            messages.success(request, action.perform(form))
-            return HttpResponseRedirect(action.back)
+            return _done(request, action, action.perform(form))
         except DomainError as error:
             form.add_error(None, error.message)
-    return page(request, "console/confirm.html", action.title, {"action": action, "form": form})
+    return page(request, action.template, action.title, {"action": action, "form": form})
+
+
+def _done(request: HttpRequest, action: Action, outcome: str | HttpResponse) -> HttpResponse:
+    if isinstance(outcome, HttpResponse):
+        return outcome
+    messages.success(request, outcome)
+    return HttpResponseRedirect(action.back)
+
+
+class UntilField(forms.DateTimeField):
+    """An optional time in the administrator's zone, which has to lie ahead."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        widget = forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-local", "class": "tp-until"})
+        super().__init__(required=False, widget=widget, **kwargs)
+
+    def clean(self, value: Any) -> datetime | None:
+        until: datetime | None = super().clean(value)
+        if until is not None and until <= timezone.now():
+            raise forms.ValidationError("This time has passed.")
+        return until

@@ -1,0 +1,74 @@
+"""The audit trail: who did what to which thing, before → after, and why. Only read."""
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from unfold.decorators import display
+
+from apps.access.audit import AREAS
+from apps.access.models import Audit
+from core import words
+from core.admin import RuntimeAdmin, page
+
+
+class AreaFilter(admin.SimpleListFilter):
+    """A fixed list: the values that occur would have to be looked for in the whole trail."""
+
+    title = parameter_name = "area"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(area, area) for area in dict.fromkeys(AREAS.values())]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Audit]) -> QuerySet[Audit]:
+        return queryset.filter(area=self.value()) if self.value() else queryset
+
+
+class KindFilter(admin.SimpleListFilter):
+    title = "kind of thing"
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind, kind) for kind in AREAS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Audit]) -> QuerySet[Audit]:
+        return queryset.filter(object_kind=self.value()) if self.value() else queryset
+
+
+@admin.register(Audit)
+class AuditAdmin(RuntimeAdmin):
+    list_display = ("when", "who", "verb", "what", "reason", "request_id")
+    list_filter = (AreaFilter, KindFilter)
+    search_fields = ("=object_name", "=actor_name", "=request_id")
+    search_help_text = "Exact name of the thing or person, or a request id"
+    ordering = ("-id",)
+
+    @display(description="when")
+    def when(self, entry: Audit) -> str:
+        return words.moment(entry.at)
+
+    @display(description="who")
+    def who(self, entry: Audit) -> str:
+        return f"{entry.actor_name} ({entry.actor_kind})"
+
+    @display(description="what")
+    def what(self, entry: Audit) -> str:
+        return f"{entry.object_kind} {entry.object_name}"
+
+    def show(self, request: HttpRequest, entry: Audit) -> HttpResponse:
+        context = {"entry": entry, "changes": changes(entry), "opts": self.opts}
+        return page(request, "access/audit.html", f"{entry.verb} {entry.object_kind} {entry.object_name}", context)
+
+
+def changes(entry: Audit) -> list[tuple[str, str, str]]:
+    """Each field that was recorded: its name, before, after."""
+    before, after = entry.before or {}, entry.after or {}
+    return [(name, _said(before, name), _said(after, name)) for name in sorted({*before, *after})]
+
+
+def _said(values: dict[str, Any], name: str) -> str:
+    if name not in values:
+        return ""
+    return values[name] if isinstance(values[name], str) else json.dumps(values[name], ensure_ascii=False)
