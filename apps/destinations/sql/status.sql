@@ -1,0 +1,50 @@
+-- does: one row a partition of each asked consumer: settings, head, position, leases and the first unsettled event, in one snapshot
+-- locks: nothing
+-- index: consumer_pkey, cursor_pkey, topic_partition_pkey, event_pkey, lease_first, worker_seen_last
+SELECT
+    c.topic_id, c.id, c.window_size, c.max_unsettled, c.ordering,
+    num_nonnulls(c.types, c.subject_prefix, c.source_prefix) > 0 AS filtered,
+    c.paused_at, c.pause_reason, c.paused_by, c.resume_at,
+    c.paused_at IS NOT NULL AND (c.resume_at IS NULL OR c.resume_at > statement_timestamp()) AS paused,
+    c.disabled_at, c.disabled_reason, c.created_at, seen.at AS seen_at, statement_timestamp() AS as_of,
+    k.partition, p.oldest_offset, k.position, nullif(k.served_at, '-infinity') AS served_at, log.head,
+    coalesce(oldest.first_offset, k.position) AS unsettled,
+    CASE WHEN coalesce(oldest.first_offset, k.position) < log.head AND coalesce(oldest.first_offset, k.position) >= p.hot_offset
+        THEN (
+            SELECT extract(epoch FROM statement_timestamp() - e.appended_at)::double precision FROM event AS e
+            WHERE e.topic_id = k.topic_id AND e.partition = k.partition
+                AND e."offset" >= coalesce(oldest.first_offset, k.position)
+            ORDER BY e."offset" LIMIT 1
+        )
+    END AS age,
+    held.in_flight, held.waiting, held.spanned, held.handed_at,
+    oldest.id, oldest.worker, oldest.generation, oldest.attempt, oldest.state, oldest.leased_at, oldest.visible_at
+FROM unnest(%(topics)b::integer[], %(consumers)b::integer[]) AS asked (topic_id, id)
+JOIN consumer AS c ON c.topic_id = asked.topic_id AND c.id = asked.id
+JOIN cursor AS k ON k.topic_id = c.topic_id AND k.consumer_id = c.id
+JOIN topic_partition AS p ON p.topic_id = k.topic_id AND p.partition = k.partition
+CROSS JOIN LATERAL (
+    SELECT coalesce((
+        SELECT e."offset" + 1 FROM event AS e WHERE e.topic_id = k.topic_id AND e.partition = k.partition
+        ORDER BY e."offset" DESC LIMIT 1
+    ), p.hot_offset) AS head
+) AS log
+CROSS JOIN LATERAL (
+    SELECT max(w.seen_at) AS at FROM worker_seen AS w WHERE w.topic_id = c.topic_id AND w.consumer_id = c.id
+) AS seen
+CROSS JOIN LATERAL (
+    SELECT
+        coalesce(sum(l.events) FILTER (WHERE l.state = 'leased' AND l.visible_at > statement_timestamp()), 0)::integer AS in_flight,
+        coalesce(sum(l.events) FILTER (WHERE l.state <> 'leased' OR l.visible_at <= statement_timestamp()), 0)::integer AS waiting,
+        coalesce(sum(l.next_offset - l.first_offset) FILTER (WHERE NOT l.redriven), 0)::bigint AS spanned,
+        max(l.handed_at) AS handed_at
+    FROM lease AS l
+    WHERE l.topic_id = k.topic_id AND l.consumer_id = k.consumer_id AND l.partition = k.partition
+) AS held
+LEFT JOIN LATERAL (
+    SELECT l.id, l.worker, l.generation, l.attempt, l.state, l.first_offset, l.leased_at, l.visible_at
+    FROM lease AS l
+    WHERE l.topic_id = k.topic_id AND l.consumer_id = k.consumer_id AND l.partition = k.partition AND NOT l.redriven
+    ORDER BY l.first_offset LIMIT 1
+) AS oldest ON true
+ORDER BY c.topic_id, c.id, k.partition
