@@ -19,7 +19,8 @@ def test_before_the_first_there_is_none():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "3.120", "003.120", "003.0000000000000000012０", "256.00000000000000000000", f"000.{2**63:020d}", "-01.0"]
+    "text",
+    ["", "3.120", "003.120", "003.0000000000000000012\uff10", "256.00000000000000000000", f"000.{2**63:020d}", "-01.0"],
 )
 def test_what_no_event_could_have_is_refused(text):
     with pytest.raises(InvalidField):
