@@ -1,4 +1,4 @@
-"""A place in the log as text: partition in three digits, dot, offset in twenty. Within a partition they sort as offsets do."""
+"""A place in the log as text: partition in three digits, dot, offset in twenty. They sort as offsets do."""
 
 import re
 

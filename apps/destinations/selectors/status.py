@@ -121,8 +121,8 @@ def _grouped(rows: list[sql.Row]) -> Iterable[tuple[sql.Row, list[sql.Row]]]:
 
 
 def _status(row: sql.Row, rows_of_one: list[sql.Row]) -> Status:
-    return Status(*row[:16], [_partition(one[16:]) for one in rows_of_one])
+    return Status(*(*row[:16], [_partition(one[16:]) for one in rows_of_one]))
 
 
 def _partition(row: sql.Row) -> PartitionStatus:
-    return PartitionStatus(*row[:11], OldestLease(*row[11:]) if row[11] is not None else None)
+    return PartitionStatus(*(*row[:11], OldestLease(*row[11:]) if row[11] is not None else None))
