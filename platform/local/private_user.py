@@ -28,7 +28,7 @@ class PrivateUser:
         return cls(group if FIRST <= group < FIRST + COUNT else FIRST + zlib.crc32(os.fsencode(home)) % COUNT)
 
     def spawn_options(self, as_nobody: bool = False) -> dict[str, Any]:
-        """For subprocess. What makes a cluster insists on a uid with a passwd entry: it runs as nobody, in the private group."""
+        """For subprocess. What makes a cluster insists on a uid with a passwd entry: it is nobody, in the private group."""
         if self.uid is None:
             return {}
         return {"user": pwd.getpwnam("nobody").pw_uid if as_nobody else self.uid, "group": self.uid, "extra_groups": []}

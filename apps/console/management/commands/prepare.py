@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.console import preparation
+from apps.console.operations import prepare
 
 
 class Command(BaseCommand):
@@ -17,9 +17,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            preparation.reach_database()
-        except preparation.Unfit as error:
+            prepare.reach_database()
+        except prepare.Unfit as error:
             raise CommandError(str(error)) from None
-        preparation.migrate(options["verbosity"])
+        prepare.migrate(options["verbosity"])
         if options["first_run"]:
-            preparation.first_run()
+            prepare.first_run()
