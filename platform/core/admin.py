@@ -18,8 +18,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.functional import cached_property
-from unfold.admin import ModelAdmin
 from unfold import paginator
+from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from core.errors import DomainError
