@@ -1,0 +1,177 @@
+"""Handing out: a worker gets its own lease, a redelivery or new events, decided under the consumer's lock."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from apps.cursors import operations as cursors
+from apps.leases import selectors
+from apps.leases.errors import DestinationPaused, WindowFull
+from core import sql
+from core.errors import NotFound, Unavailable
+from core.ids import uuid7
+
+MAX_BYTES = 4 * 1024 * 1024 - 1024  # of events; the rest is for what stands around them
+SLICE = 5_000
+SCAN_SECONDS = 0.3
+RETRY_PAUSED_SECONDS = 5.0
+RETRY_AT_MOST_SECONDS = 60.0
+
+LOCK_OWN = sql.statement(__file__, "lock_own")
+PULL = sql.statement(__file__, "pull")
+
+
+@dataclass(frozen=True)
+class Lease:
+    """What a worker was given. Its events are offsets first_offset … next_offset - 1, or only those in `picked`."""
+
+    id: UUID
+    partition: int
+    first_offset: int
+    next_offset: int
+    picked: list[int] | None
+    """Relative to first_offset; None: all of them."""
+    generation: int
+    attempt: int
+    expires_at: datetime
+    origin: str
+    """own | redelivery | new"""
+    has_skipped: bool
+    """Retention passed the position and nobody has been told yet."""
+
+    @property
+    def offsets(self) -> Sequence[int]:
+        if self.picked is None:
+            return range(self.first_offset, self.next_offset)
+        return [self.first_offset + step for step in self.picked]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A lease with its events as JSON, in offset order."""
+
+    lease: Lease
+    events: list[str]
+    skipped: list[tuple[int, int, int]]
+    """(partition, from, to) of what retention took unread since the last batch."""
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """No lease: caught up, or (`more`) the filter took nothing from what could be looked at in time."""
+
+    more: bool = False
+
+
+@dataclass(frozen=True)
+class Cold:
+    """Columns of events that are no longer rows, for one partition, read before the lock; `totals` run over the partition.
+
+    The first may be the event before the position: the size of an event is the difference to the one before it.
+    """
+
+    partition: int
+    offsets: list[int]
+    totals: list[int]
+    kinds: list[int]
+    types: list[str | None]
+    sources: list[str | None]
+    subjects: list[str | None]
+    keys: list[str]
+
+
+NO_COLD: Mapping[str, Any] = {
+    f"cold_{column}": None for column in ("partition", "offsets", "totals", "kinds", "types", "sources", "subjects", "keys")
+}
+
+
+def pull(topic_id: int, consumer_id: int, *, limit: int = 20, visibility: int = 60, worker: str = "") -> Batch | Nothing:
+    """The next lease for this worker with its events, which are read after the lock is gone: the lease names them."""
+    lease = lease_next(topic_id, consumer_id, limit=limit, visibility=visibility, worker=worker)
+    if isinstance(lease, Nothing):
+        return lease
+    events = selectors.events(topic_id, lease.partition, lease.first_offset, lease.next_offset, lease.picked)
+    if len(events) != len(lease.offsets):
+        raise Unavailable("The events of this lease cannot be read right now; try again.")
+    return Batch(lease, events, cursors.tell_skipped(topic_id, consumer_id) if lease.has_skipped else [])
+
+
+def lease_next(
+    topic_id: int, consumer_id: int, *, limit: int, visibility: int, worker: str, cold: Cold | None = None
+) -> Lease | Nothing:
+    """The next lease for this worker; `visibility` in seconds, `worker` "" for all who give no name.
+
+    Raises DestinationPaused, WindowFull, NotFound (the consumer is gone).
+    """
+    wanted = {
+        "topic_id": topic_id,
+        "consumer_id": consumer_id,
+        "limit": limit,
+        "visibility": visibility,
+        "worker": worker,
+        "slice": SLICE,
+        "max_bytes": MAX_BYTES,
+        "max_event_bytes": settings.TOWPATH["MAX_EVENT_BYTES"],
+        **(NO_COLD if cold is None else {f"cold_{column}": value for column, value in vars(cold).items()}),
+    }
+    until = time.monotonic() + SCAN_SECONDS
+    while True:
+        answer = _decide(wanted)
+        if not isinstance(answer, Nothing) or not answer.more or time.monotonic() >= until:
+            return answer
+
+
+def _decide(wanted: Mapping[str, Any]) -> Lease | Nothing:
+    named = {**wanted, "lease_id": uuid7()}
+    consumer = {"topic_id": wanted["topic_id"], "consumer_id": wanted["consumer_id"]}
+    rows = sql.run((cursors.LOCK_CONSUMER, consumer), (LOCK_OWN, {**consumer, "worker": wanted["worker"]}), (PULL, named))[2]
+    if not rows:
+        raise NotFound()
+    state, handed = rows[0][:10], rows[0][10:]
+    return _lease(handed, state[7]) if handed[0] is not None else _none(*state)
+
+
+def _lease(handed: Sequence[Any], has_skipped: bool) -> Lease:
+    origin, identifier, partition, first, after, picked, generation, attempt, expires_at = handed
+    whole = picked is None or len(picked) == after - first
+    return Lease(
+        identifier, partition, first, after, None if whole else picked, generation, attempt, expires_at, origin, has_skipped
+    )
+
+
+def _none(
+    paused: bool,
+    resume_in: float | None,
+    leased: int,
+    unsettled: int,
+    window: int,
+    max_unsettled: int,
+    next_end_in: float | None,
+    has_skipped: bool,
+    behind: bool,
+    moved: bool,
+) -> Nothing:
+    """Why nothing was handed out, in the order of the contract."""
+    if paused:
+        raise DestinationPaused(retry_after=_soon(resume_in, RETRY_PAUSED_SECONDS))
+    if leased >= window or unsettled >= max_unsettled:
+        raise WindowFull(
+            retry_after=_soon(next_end_in, 1.0),
+            leased=leased,
+            waiting=unsettled - leased,
+            window=window,
+            maxUnsettled=max_unsettled,
+        )
+    if behind and not moved:
+        # A page that does not start at the position would skip events for good.
+        raise Unavailable("The next events cannot be read right now; try again.")
+    return Nothing(more=moved)
+
+
+def _soon(seconds: float | None, otherwise: float) -> float:
+    return otherwise if seconds is None else min(max(seconds, 1.0), RETRY_AT_MOST_SECONDS)

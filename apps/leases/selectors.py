@@ -1,0 +1,62 @@
+"""What is leased, what is settled, and when something falls due again. Nothing here is counted anywhere: it is looked up."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from core import sql
+
+READ_LEASED = sql.statement(__file__, "read_leased")
+COMMITTED = sql.statement(__file__, "committed")
+DUE = sql.statement(__file__, "due")
+LEASES = sql.statement(__file__, "leases")
+
+
+@dataclass(frozen=True)
+class LeaseRow:
+    id: UUID
+    partition: int
+    first_offset: int
+    next_offset: int
+    events: int
+    generation: int
+    attempt: int
+    handouts: int
+    worker: str
+    error: str | None
+    leased_at: datetime
+    handed_at: datetime
+    visible_at: datetime
+    """The end of a held lease, or from when on a waiting one is handed out again."""
+    state: str
+    """leased | expired (out of time, nobody else has it yet) | waiting (given back)"""
+
+
+def events(topic_id: int, partition: int, first_offset: int, next_offset: int, picked: list[int] | None = None) -> list[str]:
+    """CloudEvents as JSON of the offsets first … next - 1, or of those `picked` relative to the first."""
+    wanted = {
+        "topic_id": topic_id,
+        "partition": partition,
+        "first_offset": first_offset,
+        "next_offset": next_offset,
+        "picked": picked,
+    }
+    return [text for (text,) in sql.run((READ_LEASED, wanted))[0]]
+
+
+def first_unsettled(topic_id: int, consumer_id: int) -> dict[int, int]:
+    """By partition; committed is one less. In one snapshot."""
+    return dict(sql.run((COMMITTED, {"topic_id": topic_id, "consumer_id": consumer_id}))[0])
+
+
+def due_in(topic_id: int, consumer_id: int) -> float | None:
+    """Seconds until something becomes pullable by the passing of time alone; None when nothing does."""
+    rows = sql.run((DUE, {"topic_id": topic_id, "consumer_id": consumer_id}))[0]
+    seconds: float | None = rows[0][0] if rows else None
+    return seconds
+
+
+def leases(topic_id: int, consumer_id: int, *, limit: int, after: UUID | None = None) -> list[LeaseRow]:
+    """Up to `limit` leases in force whose id comes after, in the order in which they were first handed out."""
+    wanted = {"topic_id": topic_id, "consumer_id": consumer_id, "limit": limit, "after": after}
+    return [LeaseRow(*row) for row in sql.run((LEASES, wanted))[0]]
