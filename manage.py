@@ -3,17 +3,50 @@
 
 import os
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent
-sys.path[:0] = [str(ROOT / "platform"), str(ROOT)]
+ROOT = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(ROOT, "platform"), ROOT]
 
 
-def main() -> None:
+def main():
+    # Without annotations and newer syntax on purpose: an old Python must get as far as this sentence.
+    if sys.version_info < (3, 11):
+        sys.exit(
+            "Towpath needs Python 3.11 or newer, and this is Python %d.%d (%s)." % (*sys.version_info[:2], sys.executable)
+        )
+    from local import bootstrap
+
+    command = sys.argv[1] if len(sys.argv) > 1 else "help"
+    bootstrap.enter("dev" if command == "test" else "base")
+    if command == "up":
+        from local import up
+
+        sys.exit(up.main(sys.argv[2:]))
+    if command == "test":
+        from local import suite
+
+        sys.exit(suite.main(sys.argv[2:]))
+    django(sys.argv)
+
+
+def django(arguments):
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
+    from django.db import OperationalError
 
-    execute_from_command_line(sys.argv)
+    from local.home import Home
+
+    home = Home.chosen()
+    home.forget_what_no_longer_runs()
+    try:
+        execute_from_command_line(arguments)
+    except OperationalError:
+        if os.environ.get("DATABASE_URL") or home.is_running():
+            raise
+        sys.exit(
+            "No database: DATABASE_URL is not set and no `manage.py up` runs with its home at %s"
+            " (TOWPATH_HOME names another)." % home.path
+        )
 
 
 if __name__ == "__main__":

@@ -245,6 +245,7 @@ UNFOLD = {
     "SITE_HEADER": "Towpath",
     "SITE_SYMBOL": "water",
     "SITE_URL": None,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "/static/console/icon.svg"}],
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "STYLES": ["/static/console/console.css"],

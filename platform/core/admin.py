@@ -18,8 +18,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.functional import cached_property
+from unfold import paginator
 from unfold.admin import ModelAdmin
-from unfold.paginator import InfinitePaginator
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from core.errors import DomainError
@@ -27,8 +27,8 @@ from core.errors import DomainError
 LAST_PAGE = 1_000  # an OFFSET further down would be a slow page that nobody reads
 
 
-class UncountedPaginator(InfinitePaginator):
-    """Previous and next, without ever counting the rows."""
+class InfinitePaginator(paginator.InfinitePaginator):
+    """Previous and next, without ever counting the rows. unfold's header knows by this name to show no number of results."""
 
     @cached_property
     def count(self) -> int:
@@ -39,7 +39,7 @@ class RuntimeAdmin(ModelAdmin):
     """A list and pages of rows that only the platform writes: nothing can be added, changed or deleted by a form."""
 
     view_permission = "console.view_console"
-    paginator = UncountedPaginator
+    paginator = InfinitePaginator
     show_full_result_count = False
     list_disable_select_all = True
     list_per_page = 100

@@ -16,14 +16,14 @@ from core.words import age, count, counted, moment, size
 pytestmark = pytest.mark.django_db
 
 
-def test_the_roles_hold_what_their_names_say():
+def test_the_roles_hold_what_their_names_say(roles):
     held = {group.name: set(group.permissions.values_list("codename", flat=True)) for group in Group.objects.all()}
     assert held["Viewer"] == {"view_console"}
     assert held["Operator"] == {"view_console", "pause", "redrive", "settle_leases"}
     assert held["Admin"] == {codename for codename, _ in Role._meta.permissions}
 
 
-def test_the_migration_names_the_permissions_as_the_model_does():
+def test_the_migration_names_the_permissions_as_the_model_does(roles):
     kept = dict(Permission.objects.filter(content_type__app_label="console").values_list("codename", "name"))
     assert kept == dict(Role._meta.permissions)
 

@@ -1,0 +1,111 @@
+"""A real browser (Debian's Chromium) against the live server.
+
+Screenshots of every page go to TOWPATH_SCREENSHOTS, when that is set, to be looked at.
+"""
+
+import importlib
+import os
+import re
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import Group, User
+from playwright.sync_api import sync_playwright
+
+CHROMIUM = Path(os.environ.get("TOWPATH_CHROMIUM", "/usr/bin/chromium"))
+PASSWORD = "correct horse battery"
+WIDTHS = (1280, 390)
+
+
+@pytest.fixture(scope="package")
+def browser():
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no Chromium at {CHROMIUM} (TOWPATH_CHROMIUM names another place)")
+    # Playwright keeps an event loop in this thread; the tests' own queries are made between its steps.
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        chromium = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def server(browser, transactional_db, live_server, settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    importlib.import_module("apps.console.migrations.0001_roles").make_roles(apps, None)
+    return live_server
+
+
+@pytest.fixture
+def person(server):
+    def make(name: str, role: str) -> User:
+        user = User.objects.create_user(name, password=PASSWORD, is_staff=True)
+        user.groups.add(Group.objects.get(name=role))
+        return user
+
+    return make
+
+
+class Complaints(list):
+    """What the browser said against a page: errors of scripts, and requests to anywhere else."""
+
+    def listen(self, page, home: str) -> None:
+        page.on("pageerror", lambda error: self.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and self.append(f"{message.text} {message.location}"))
+        page.on("request", lambda request: request.url.startswith((home, "data:")) or self.append(request.url))
+
+
+@pytest.fixture
+def visit(browser, person, server):
+    """Logs somebody in by the form and gives the page; the test fails if the browser complained meanwhile."""
+    contexts, complaints = [], Complaints()
+
+    def login(role: str = "Operator", width: int = 1280, zone: str = "Europe/Berlin", name: str | None = None):
+        context = browser.new_context(viewport={"width": width, "height": 900}, timezone_id=zone, base_url=server.url)
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        page = context.new_page()
+        complaints.listen(page, server.url)
+        name = name or role.lower()
+        if not User.objects.filter(username=name).exists():
+            person(name, role)
+        page.goto("/admin/")
+        page.fill("input[name=username]", name)
+        page.fill("input[name=password]", PASSWORD)
+        page.click("button[type=submit]")
+        page.wait_for_url(re.compile(r"/admin/$"))
+        return page
+
+    yield login
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def is_cut(page) -> list[str]:
+    """What does not fit: the page scrolling sideways, or text over the edge of its box."""
+    return page.evaluate(
+        """() => {
+            const found = [];
+            const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+            if (wide > 1) found.push(`the page is ${wide} px too wide`);
+            for (const box of document.querySelectorAll('.tp-card, .tp-tile, .tp-note, .tp-button, .tp-attention li'))
+                if (box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX === 'visible')
+                    found.push(`${box.className}: ${box.textContent.trim().slice(0, 40)}`);
+            return found;
+        }"""
+    )
+
+
+def photograph(page, name: str) -> None:
+    """The page at both widths and in both themes; nothing may be cut in any of them."""
+    folder = os.environ.get("TOWPATH_SCREENSHOTS")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for theme in ("light", "dark"):
+            page.evaluate("theme => document.documentElement.classList.toggle('dark', theme === 'dark')", theme)
+            assert is_cut(page) == [], f"{name} at {width} px"
+            if folder:
+                page.screenshot(path=f"{folder}/{name}-{width}-{theme}.png", full_page=True)
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})

@@ -1,0 +1,32 @@
+"""Keys and the trail, by hand."""
+
+from tests.browser.conftest import photograph
+
+
+def test_an_admin_makes_a_key_and_sees_it_once(visit):
+    page = visit("Admin")
+    photograph(page, "overview-empty")
+    page.goto("/admin/access/apikey/")
+    page.goto("/admin/access/apikey/add/")
+    photograph(page, "key-new")
+    page.fill("#id_name", "billing-worker")
+    page.check("[name='read:events']")
+    page.fill("[name='read:events:names']", "orders.*")
+    page.click("text=Make the key")
+    token = page.locator(".tp-secret").inner_text()
+    assert token.startswith("tpk_")
+    photograph(page, "key-shown")
+    page.click("text=I have copied it")
+    assert token not in page.content()
+    photograph(page, "keys")
+    page.click("a:text('billing-worker')")
+    photograph(page, "key")
+    page.click("text=Revoke…")
+    photograph(page, "key-revoke")
+    page.fill("[name=reason]", "leaked in a log")
+    page.click("button:text('Revoke')")
+    assert "is revoked" in page.content()
+    page.goto("/admin/access/audit/")
+    photograph(page, "audit")
+    page.click("th a:visible, td a:visible >> nth=0")
+    photograph(page, "audit-entry")
