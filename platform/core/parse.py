@@ -7,7 +7,7 @@ for being JSON of finite numbers within the depth limit.
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn, TypeVar
 from urllib.parse import parse_qsl
 
@@ -16,7 +16,8 @@ from django.conf import settings
 from django.http import HttpRequest
 from msgspec import inspect
 
-from core.errors import Invalid, InvalidField, InvalidJson, InvalidParameter, UnsupportedMediaType
+from core.errors import InvalidField, InvalidJson, InvalidParameter, UnsupportedMediaType
+from core.shapes import NOT_TEXT, OPAQUE, Plan, parameters, plan, printable, refuse
 
 Parsed = TypeVar("Parsed", bound=msgspec.Struct)
 
@@ -29,26 +30,36 @@ class Query(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=
     """Base of query strings: fields are int or str, with msgspec.Meta for their ranges."""
 
 
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})", re.ASCII)
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
-_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+class NoQuery(Query, frozen=True):
+    """For a call that takes no parameters: a misspelt one is an error there as well."""
+
+
 MAX_PARAMETERS = 100
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+# Possessive, and content with a missing end: a body of nothing but \" would otherwise be scanned once per quote.
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_NOT_BRACKETS = re.compile(r"[^\[\]{}]++")
 
 
 def query(request: HttpRequest, shape: type[Parsed]) -> Parsed:
     """The query string as `shape`. Raises InvalidParameter that names the parameter."""
     values = pairs(request)
-    kinds = _parameters(shape)
+    kinds = parameters(shape)
     converted: dict[str, int | str] = {}
     for name, text in values.items():
         if name not in kinds:
             raise InvalidParameter(f"There is no parameter {printable(name)!r} here.", field=printable(name))
-        converted[name] = whole_number(name, text) if kinds[name] is inspect.IntType else text
+        converted[name] = _value(text) if kinds[name] is inspect.IntType else text
     try:
         return msgspec.convert(converted, shape)
     except msgspec.ValidationError as error:
-        _refuse(error, shape, InvalidParameter)
+        refuse(error, shape, InvalidParameter)
+
+
+def no_query(request: HttpRequest) -> None:
+    if request.META.get("QUERY_STRING"):
+        query(request, NoQuery)
 
 
 def pairs(request: HttpRequest) -> dict[str, str]:
@@ -75,12 +86,17 @@ def _pairs(text: str) -> dict[str, str]:
         ) from None
     values: dict[str, str] = {}
     for name, value in found:
-        if _NOT_TEXT.search(name + value):
+        if NOT_TEXT.search(name + value):
             raise InvalidParameter("U+0000 is not allowed here.", field=printable(name))
         if name in values:
             raise InvalidParameter("This parameter is given twice.", field=printable(name))
         values[name] = value
     return values
+
+
+def is_whole_number(text: str) -> bool:
+    """ASCII digits without a plus, blanks or leading zeros; nothing that only looks like a number."""
+    return len(text) <= 19 and _INTEGER.fullmatch(text) is not None
 
 
 def body(request: HttpRequest, shape: type[Parsed]) -> Parsed:
@@ -93,11 +109,14 @@ def decode(raw: bytes, shape: type[Parsed]) -> Parsed:
     envelope = load(raw)
     if not isinstance(envelope, Pairs):
         raise InvalidField("The body must be a JSON object.", field="")
-    check_envelope(envelope, _opaque(shape))
+    check_envelope(envelope, plan(shape))
     try:
-        return msgspec.json.decode(raw, type=shape)
+        return _decoder(shape).decode(raw)  # type: ignore[no-any-return]
     except msgspec.ValidationError as error:
-        _refuse(error, shape, InvalidField)
+        refuse(error, shape, InvalidField)
+    except msgspec.DecodeError:
+        # It is JSON by now: the one thing that msgspec refuses beyond that, also in opaque fields.
+        raise InvalidJson("Lone surrogates are not accepted in this body.") from None
 
 
 def no_body(request: HttpRequest) -> None:
@@ -112,7 +131,7 @@ def check_json_type(request: HttpRequest, allowed: Iterable[str] = ("application
         raise UnsupportedMediaType("Content-Encoding is not supported.")
     kind, _, parameters = request.META.get("CONTENT_TYPE", "").partition(";")
     kind = kind.strip().lower() or "application/json"
-    charset = re.search(r'charset\s*=\s*"?([^";\s]+)', parameters, re.IGNORECASE)
+    charset = re.search(r'charset\s*=\s*"?([^";\s]+)', parameters, re.IGNORECASE) if parameters else None
     if kind not in allowed or (charset and charset[1].lower() not in ("utf-8", "utf8")):
         raise UnsupportedMediaType(f"Send {' or '.join(allowed)} in UTF-8.")
     return kind
@@ -130,7 +149,7 @@ def load(raw: bytes) -> Any:
         raise InvalidJson("The body is not UTF-8.") from None
     check_depth(text)
     try:
-        return json.loads(text, object_pairs_hook=Pairs, parse_constant=_no_constant, parse_float=_finite)
+        return _JSON.decode(text)
     except InvalidJson:
         raise
     except (ValueError, RecursionError) as error:
@@ -142,41 +161,52 @@ def check_depth(text: str) -> None:
     limit = settings.TOWPATH["MAX_JSON_DEPTH"]
     if text.count("{") + text.count("[") <= limit:
         return
-    depth = deepest = 0
-    for character in re.findall(r"[\[\]{}]", _STRING.sub("", text)):
-        depth += 1 if character in "[{" else -1
-        deepest = max(deepest, depth)
-    if deepest > limit:
-        raise InvalidJson(f"JSON deeper than {limit} levels is not accepted.", max=limit)
+    brackets = _NOT_BRACKETS.sub("", _STRING.sub("", text)).replace("{", "[").replace("}", "]")
+    for _ in range(limit):
+        if not brackets:
+            return
+        brackets = brackets.replace("[]", "")
+    if brackets:
+        raise InvalidJson(f"JSON deeper than {limit} levels, or with unpaired brackets, is not accepted.", max=limit)
 
 
-def check_envelope(node: Any, opaque: frozenset[str], path: str = "") -> None:
-    """Raises InvalidField for duplicate names and for text that is not storable, outside the opaque fields."""
+def check_envelope(node: Any, known: Plan = None) -> None:
+    """Raises InvalidField for duplicate names and for text that is not storable, outside what is opaque."""
+    fault = _fault(node, known)
+    if fault is not None:
+        path, message = fault
+        raise InvalidField(message, field=printable(path.removeprefix(".")))
+
+
+def _fault(node: Any, known: Plan) -> tuple[str, str] | None:
+    """The path to the first fault and what it is. Paths are put together only on the way back from one."""
+    if known is OPAQUE:
+        return None
     if isinstance(node, Pairs):
-        seen: set[str] = set()
-        for name, value in node:
-            where = f"{path}.{name}" if path else name
-            if name in seen:
-                raise InvalidField("This field is given twice.", field=printable(where))
-            seen.add(name)
-            check_text(name, where)
-            if name not in opaque:
-                check_envelope(value, opaque, where)
-    elif isinstance(node, list):
-        for index, value in enumerate(node):
-            check_envelope(value, opaque, f"{path}[{index}]")
-    elif isinstance(node, str):
-        check_text(node, path)
+        return _fault_of_names(node) or next(_faults(((f".{name}", name, value) for name, value in node), known), None)
+    if isinstance(node, list):
+        return next(_faults(((f"[{index}]", None, value) for index, value in enumerate(node)), known), None)
+    if isinstance(node, str) and NOT_TEXT.search(node):
+        return "", "U+0000 and lone surrogates are not allowed here."
+    return None
 
 
-def check_text(text: str, field: str) -> None:
-    if _NOT_TEXT.search(text):
-        raise InvalidField("U+0000 and lone surrogates are not allowed here.", field=printable(field))
+def _faults(children: Iterable[tuple[str, str | None, Any]], known: Plan) -> Iterator[tuple[str, str]]:
+    for step, name, value in children:
+        fault = _fault(value, None if known is None else known.get(name, known.get(None)))
+        if fault is not None:
+            yield step + fault[0], fault[1]
 
 
-def printable(text: str) -> str:
-    """Text that can be answered as JSON whatever a client sent in it."""
-    return _NOT_TEXT.sub("\ufffd", text)[:200]
+def _fault_of_names(node: Pairs) -> tuple[str, str] | None:
+    seen: set[str] = set()
+    for name, _ in node:
+        if name in seen:
+            return f".{name}", "This field is given twice."
+        if NOT_TEXT.search(name):
+            return f".{name}", "U+0000 and lone surrogates are not allowed here."
+        seen.add(name)
+    return None
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -190,77 +220,18 @@ def _finite(text: str) -> float:
     return number
 
 
-def whole_number(name: str, text: str) -> int:
-    """A number of the query string: ASCII digits only. Raises InvalidParameter."""
-    if not _INTEGER.fullmatch(text):
-        raise InvalidParameter("Must be a whole number.", field=name)
-    return int(text)
+def _whole(text: str) -> int | float:
+    return int(text) if len(text) < 300 else _finite(text)
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=Pairs, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
+
+
+def _value(text: str) -> int | str:
+    """A text that is no number stays one, for the struct to refuse with its range."""
+    return int(text) if is_whole_number(text) else text
 
 
 @functools.cache
-def _parameters(shape: type[msgspec.Struct]) -> dict[str, type[inspect.Type]]:
-    """The names of the parameters, each with the kind of its value."""
-    information = inspect.type_info(shape)
-    assert isinstance(information, inspect.StructType)
-    return {field.encode_name: type(_bare(field.type)) for field in information.fields}
-
-
-def _bare(kind: inspect.Type) -> inspect.Type:
-    """The type without null, absence and metadata around it."""
-    if isinstance(kind, inspect.Metadata):
-        return _bare(kind.type)
-    if isinstance(kind, inspect.UnionType):
-        return next((_bare(part) for part in kind.types if not isinstance(part, inspect.NoneType)), kind)
-    return kind
-
-
-@functools.cache
-def _opaque(shape: type[msgspec.Struct]) -> frozenset[str]:
-    """Names of the fields that are stored as sent, at any depth of the struct."""
-    names: set[str] = set()
-
-    def walk(kind: inspect.Type) -> None:
-        kind = _bare(kind)
-        if isinstance(kind, inspect.StructType):
-            for field in kind.fields:
-                if isinstance(_bare(field.type), inspect.RawType):
-                    names.add(field.encode_name)
-                walk(field.type)
-        elif isinstance(kind, inspect.ListType):
-            walk(kind.item_type)
-
-    walk(inspect.type_info(shape))
-    return frozenset(names)
-
-
-_WHERE = re.compile(r"^(.*?)(?: - at `(?:key in )?\$\.?(.*?)`)?$", re.DOTALL)
-_NAMED = re.compile(r"field `(.*)`")
-
-
-def _refuse(error: msgspec.ValidationError, shape: type[msgspec.Struct], kind: Callable[..., Invalid]) -> NoReturn:
-    """Turns msgspec's message into ours: the field's path, and its range where it has one."""
-    match = _WHERE.match(str(error))
-    message, path = (match[1], match[2] or "") if match else (str(error), "")
-    if named := _NAMED.search(message):
-        path = f"{path}.{named[1]}" if path else named[1]
-    bounds = _bounds(shape, path)
-    if bounds:
-        message = "Must be from {min} to {max}.".format(**bounds)
-    raise kind(message.replace("`", "'").rstrip(".") + ".", field=printable(path), **bounds)
-
-
-def _bounds(shape: type[msgspec.Struct], path: str) -> dict[str, int]:
-    kind: inspect.Type = inspect.type_info(shape)
-    for part in re.findall(r"[^.\[\]]+", path):
-        kind = _bare(kind)
-        if isinstance(kind, inspect.StructType):
-            found = next((field.type for field in kind.fields if field.encode_name == part), None)
-            if found is None:
-                return {}
-            kind = found
-        elif isinstance(kind, inspect.ListType):
-            kind = kind.item_type
-    kind = _bare(kind)
-    if isinstance(kind, inspect.IntType) and kind.ge is not None and kind.le is not None:
-        return {"min": kind.ge, "max": kind.le}
-    return {}
+def _decoder(shape: type[Parsed]) -> msgspec.json.Decoder[Parsed]:
+    return msgspec.json.Decoder(shape)
