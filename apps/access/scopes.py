@@ -14,7 +14,7 @@ from core.errors import Forbidden, InvalidField, NotFound
 AREAS = ("events", "queues", "channels")
 SCOPES = tuple(f"{verb}:{area}" for area in AREAS for verb in ("read", "write", "manage"))
 ANY_MANAGE = tuple(f"manage:{area}" for area in AREAS)
-NOTHING = "(?!)"
+NO_NAME = re.compile("(?!)")
 
 _PATTERN = re.compile(r"[A-Za-z0-9._:*-]{1,200}(/[A-Za-z0-9._:*-]{1,200})?", re.ASCII)
 
@@ -74,29 +74,28 @@ class Principal:
     is_authenticated = True
 
     @cached_property
-    def _regexes(self) -> dict[str, str | None]:
+    def _reach(self) -> dict[str, re.Pattern[str] | None]:
         """For each scope the names it reaches; None: all of them."""
         patterns: dict[str, list[str]] = {}
         for grant in self.grants:
             patterns.setdefault(grant.scope, []).extend(grant.patterns or ["*/*", "*"])
-        return {scope: None if "*" in found else as_regex(found) for scope, found in patterns.items()}
+        return {scope: None if "*" in found else _compiled(as_regex(found)) for scope, found in patterns.items()}
 
     def has(self, *scopes: str) -> bool:
         """Whether one of the scopes is held, for some name."""
-        return any(scope in self._regexes for scope in scopes)
+        return not self._reach.keys().isdisjoint(scopes)
 
     def allows(self, scope: str, name: str) -> bool:
-        if scope not in self._regexes:
-            return False
-        regex = self._regexes[scope]
-        return regex is None or _compiled(regex).fullmatch(name) is not None
+        names = self._reach.get(scope, NO_NAME)
+        return names is None or names.fullmatch(name) is not None
 
     def require(self, scope: str, *names: str) -> None:
         """Raises Forbidden when the scope is lacking, NotFound when a name is outside it (as if it did not exist)."""
-        if not self.has(scope):
+        if scope not in self._reach:
             raise Forbidden(f"This needs the scope {scope}.", scope=scope)
-        if not all(self.allows(scope, name) for name in names):
-            raise NotFound()
+        for name in names:
+            if not self.allows(scope, name):
+                raise NotFound()
 
     def require_target(self, scope: str, template: str) -> None:
         """As require, for a name with placeholders such as `job:{subject}`: whatever comes for them has to be reached.
@@ -107,7 +106,7 @@ class Principal:
         if not placeholder:
             return self.require(scope, template)
         self.require(scope)
-        if self._regexes[scope] is not None and not any(
+        if self._reach[scope] is not None and not any(
             pattern.endswith("*") and matches(pattern, prefix)
             for grant in self.grants
             if grant.scope == scope
@@ -117,7 +116,8 @@ class Principal:
 
     def names(self, scope: str) -> str | None:
         """What a list may show: a regular expression for SQL (`name ~ %(names)s`), None for every name."""
-        return self._regexes.get(scope, NOTHING)
+        names = self._reach.get(scope, NO_NAME)
+        return names and names.pattern
 
     def named(self, scope: str, field: str = "name") -> Q:
         """What a list may show, as a filter for the ORM."""

@@ -3,7 +3,7 @@
 import logging
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -11,6 +11,7 @@ import psycopg
 from django.core.exceptions import RequestDataTooBig
 from django.db import DatabaseError, DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views import defaults
 from rest_framework import exceptions as drf
 
 from core import errors
@@ -111,10 +112,8 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> HttpRespon
     domain_error = as_domain_error(error)
     if domain_error is None:
         return None
-    response = error_response(context["request"], domain_error)
-    if isinstance(error, drf.MethodNotAllowed):
-        response.headers["Allow"] = ", ".join(context["view"].allowed_methods)
-    return response
+    # DRF itself adds Allow to whatever its views answer.
+    return error_response(context["request"], domain_error)
 
 
 def as_domain_error(error: Exception) -> errors.DomainError | None:
@@ -131,6 +130,8 @@ def as_domain_error(error: Exception) -> errors.DomainError | None:
             return errors.Unauthenticated()
         case drf.PermissionDenied():
             return errors.Forbidden()
+        case drf.APIException():
+            return errors.Invalid("The request is not valid.")
         case DataError():
             # Validation lets nothing through that the database refuses; this keeps a hole in it from being a 500.
             logger.error("http.data_error", exc_info=error)
@@ -163,12 +164,45 @@ class InternalError(errors.DomainError):
     code = "INTERNAL"
 
 
+class AlwaysJson:
+    """DRF's content negotiation: there is nothing to negotiate, whatever Accept says."""
+
+    def select_parser(self, request: HttpRequest, parsers: Sequence[Any]) -> None:
+        return None
+
+    def select_renderer(
+        self, request: HttpRequest, renderers: Sequence[Any], format_suffix: str | None = None
+    ) -> tuple[Any, str]:
+        return renderers[0], renderers[0].media_type
+
+
+def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Middleware: U+0000 in a path is in no name, and in a query of the admin the database would choke on it."""
+
+    def respond(request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path:
+            return error_response(request, errors.NotFound())
+        if "%00" in request.META.get("QUERY_STRING", "") and not request.path.startswith("/v1/"):
+            return error_response(request, errors.InvalidParameter("U+0000 is not allowed here."))
+        return get_response(request)
+
+    return respond
+
+
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if _is_for_people(request):
+        return defaults.page_not_found(request, exception)
     return error_response(request, errors.NotFound())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    if _is_for_people(request):
+        return defaults.server_error(request)
     return error_response(request, InternalError())
+
+
+def _is_for_people(request: HttpRequest) -> bool:
+    return request.path.startswith("/admin/")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

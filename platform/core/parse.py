@@ -17,7 +17,8 @@ from django.http import HttpRequest
 from msgspec import inspect
 
 from core.errors import InvalidField, InvalidJson, InvalidParameter, UnsupportedMediaType
-from core.shapes import NOT_TEXT, OPAQUE, Plan, parameters, plan, printable, refuse
+from core.shapes import NOT_TEXT, OPAQUE, Plan, parameters, plan, refuse
+from core.shapes import printable as printable
 
 Parsed = TypeVar("Parsed", bound=msgspec.Struct)
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class HasScope:
     def has_permission(self, request: "Request", view: "APIView") -> bool:
         method = "GET" if request.method == "HEAD" else request.method
-        if method not in view.allowed_methods:
-            return True  # and DRF answers 405
         scope = getattr(view, "scopes", {}).get(method)
+        if scope is None and (method == "OPTIONS" or method not in view.allowed_methods):
+            return True  # and DRF answers 405
         needed = (scope,) if isinstance(scope, str) else scope or ()
         if not request.auth.has(*needed):
             raise Forbidden(f"This needs the scope {' or '.join(needed)}.", scope=" ".join(needed))
