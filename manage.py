@@ -12,7 +12,7 @@ def main():
     # Without annotations and newer syntax on purpose: an old Python must get as far as this sentence.
     if sys.version_info < (3, 11):
         sys.exit(
-            "Towpath needs Python 3.11 or newer, and this is Python %d.%d (%s)." % (*sys.version_info[:2], sys.executable)
+            "Towpath needs Python 3.11 or newer, and this is Python %d.%d (%s)." % (sys.version_info[:2] + (sys.executable,))
         )
     from local import bootstrap
 

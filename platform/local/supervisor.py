@@ -82,10 +82,14 @@ class Supervisor:
         trim(self.home / "logs")
 
     def stop(self) -> None:
-        """In the order of the table; a second signal makes it immediate."""
+        """Told in the order of the table, waited for together, PostgreSQL after all; a second signal makes it immediate."""
         self._stopping = True
+        deadlines = {part.name: time.monotonic() + part.grace for part in self.parts}
         for part in self.parts:
-            self._end(part)
+            if part.process is not None:
+                part.process.terminate()
+        for part in self.parts:
+            self._await_end(part, deadlines[part.name])
         if self.postgres is not None and self._database is not None:
             self.postgres.stop(self._database, self._at_once)
         self.home.forget()
@@ -110,11 +114,9 @@ class Supervisor:
             say(f"  {part.name}: {line}")
         part.process, part.due = None, now + pause
 
-    def _end(self, part: Part) -> None:
+    def _await_end(self, part: Part, deadline: float) -> None:
         if part.process is None:
             return
-        deadline = time.monotonic() + part.grace
-        part.process.terminate()
         while part.process.poll() is None and time.monotonic() < deadline and not self._at_once:
             time.sleep(0.02)
         _kill_session(part.process)

@@ -51,10 +51,9 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 def _parts(host: str, port: int) -> list[Part]:
     """In the order in which they are stopped."""
-    server = f"--interface wsgi config.wsgi:application --host {host} --port {port}"
     worker = "-A config worker --pool threads --concurrency 4 --without-gossip --without-mingle --loglevel INFO"
     return [
-        Part("server", "granian", server.split(), grace=10),
+        Part("server", "gateway.server", ["--host", host, "--port", str(port)], grace=10),
         Part("beat", "celery", "-A config beat --pidfile= --loglevel INFO".split(), grace=5),
         Part("worker", "celery", worker.split(), grace=10),
     ]
