@@ -3,7 +3,7 @@
     @extend_schema(
         operation_id="make_topic",
         request=MakeTopic,                              # a parse.Body struct, or {media type: struct or schema}
-        parameters=[BrowseQuery],                       # a parse.Query struct: a parameter per field, with range and default
+        parameters=query_of(BrowseQuery),               # a parse.Query struct: a parameter per field, with range and default
         responses={201: Topic, 409: problem("NAME_TAKEN")},     # Answer structs, page_of(Topic), schemas as dicts, None
         examples=[sent("A topic", {"name": "orders"}), answered("Made", {"name": "orders", …}, status=201)],
     )
@@ -191,6 +191,16 @@ def _enveloped(media: Mapping[str, Any]) -> dict[str, Any]:
             for name, example in media["examples"].items()
         }
     return wrapped
+
+
+def query_of(shape: type[msgspec.Struct]) -> list[OpenApiParameter]:
+    """The query parameters that a parse.Query struct stands for."""
+    (_,), schemas = msgspec.json.schema_components([shape])
+    schema = schemas[shape.__name__]
+    return [
+        OpenApiParameter(name, found, required=name in schema.get("required", ()), description=found.pop("description", ""))
+        for name, found in schema["properties"].items()
+    ]
 
 
 def filters_of(filterset: Any) -> list[OpenApiParameter]:

@@ -45,7 +45,11 @@ _NOT_BRACKETS = re.compile(r"[^\[\]{}]++")
 
 def query(request: HttpRequest, shape: type[Parsed]) -> Parsed:
     """The query string as `shape`. Raises InvalidParameter that names the parameter."""
-    values = pairs(request)
+    return as_query(pairs(request), shape)
+
+
+def as_query(values: dict[str, str], shape: type[Parsed]) -> Parsed:
+    """Parameters that have been read already, as `shape`. Raises InvalidParameter that names the parameter."""
     kinds = parameters(shape)
     converted: dict[str, int | str] = {}
     for name, text in values.items():

@@ -11,9 +11,14 @@ from oauth2_provider.views.mixins import OAuthLibMixin
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from apps.access.api.schemas import TOKEN_PROBLEM, TOKEN_REQUEST, Token
-from core import errors, parse
-from core.openapi import answered
+from apps.access import selectors
+from apps.access.api.filters import AuditFilter
+from apps.access.api.permissions import caller
+from apps.access.api.schemas import PAUSE, TOKEN_PROBLEM, TOKEN_REQUEST, AuditEntry, Token, audit_entry
+from apps.access.scopes import ANY_MANAGE
+from core import errors, pages, parse
+from core.http import answer
+from core.openapi import answered, filters_of, page_of, query_of
 
 DOCS_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
@@ -42,6 +47,22 @@ class Docs(PublicView):
         page = render(request, "access/docs.html")
         page.headers["Content-Security-Policy"] = DOCS_POLICY
         return page
+
+
+class AuditTrail(APIView):
+    """What operators changed, the latest first. Shown are the kinds and names that the token may manage."""
+
+    scopes = {"GET": ANY_MANAGE}
+
+    @extend_schema(
+        operation_id="list_audit",
+        parameters=query_of(pages.Page) + filters_of(AuditFilter),
+        responses={200: page_of(AuditEntry)},
+        examples=[answered("A pause", {"items": [PAUSE], "nextCursor": None})],
+    )
+    def get(self, request: Request) -> HttpResponse:
+        rows = selectors.audit_for(caller(request))
+        return answer(request._request, pages.listing(request._request, rows, "-id", audit_entry, AuditFilter))
 
 
 class TokenView(OAuthLibMixin, PublicView):
