@@ -7,4 +7,6 @@ def every(seconds: int, task: str) -> dict[str, Any]:
     return {"task": task, "schedule": float(seconds), "options": {"expires": seconds}}
 
 
-SCHEDULE: dict[str, dict[str, Any]] = {}
+SCHEDULE: dict[str, dict[str, Any]] = {
+    "sweep deleted topics": every(60, "topics.sweep_deleted"),
+}
