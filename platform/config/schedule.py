@@ -8,5 +8,9 @@ def every(seconds: int, task: str) -> dict[str, Any]:
 
 
 SCHEDULE: dict[str, dict[str, Any]] = {
-    "sweep deleted topics": every(60, "topics.sweep_deleted"),
+    "queues: fire schedules": every(30, "queues.fire_schedules"),
+    "queues: park what has no attempt left": every(10, "queues.expire"),
+    "queues: sample": every(15, "queues.sample"),
+    "queues: repair group keys": every(60, "queues.repair_groups"),
+    "queues: forget": every(30, "queues.forget"),
 }

@@ -240,7 +240,7 @@ TOWPATH = {
 
 # Tables in partitions of a day, and for how many days each is kept (core.partitions makes 30 days ahead and drops old ones).
 # dedup: the longest window a topic can have. settled: the contract's two days, and the day that is not over.
-DAY_PARTITIONS = {"dedup": 31, "settled": 3, "queue_settled": 3, "lag_sample": 30}
+DAY_PARTITIONS = {"dedup": 31, "settled": 3, "queue_settled": 3, "lag_sample": 30, "queue_sample": 30}
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = TOWPATH["MAX_BODY_BYTES"]
 

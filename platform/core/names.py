@@ -6,6 +6,7 @@ from uuid import UUID
 from core.errors import InvalidField
 
 MAX_NAME = 200
+MAX_WORKER = 200
 _NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}", re.ASCII)
 
 
@@ -23,3 +24,10 @@ def check_name(name: str, field: str = "name") -> str:
     if as_uuid(name) is not None:
         raise InvalidField("A name must not look like an id (a UUID).", field=field)
     return name
+
+
+def check_worker(worker: str, field: str = "workerId") -> str:
+    """What a worker calls itself: up to 200 printable characters, shown to operators. Raises InvalidField."""
+    if not 1 <= len(worker) <= MAX_WORKER or not worker.isprintable():
+        raise InvalidField(f"1 to {MAX_WORKER} printable characters.", field=field, min=1, max=MAX_WORKER)
+    return worker

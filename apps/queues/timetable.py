@@ -1,0 +1,135 @@
+"""When a schedule is due. Pure: rules and moments in, moments in UTC out; the caller brings the database's clock.
+
+Clock changes: a fixed time that is skipped fires at the first instant after the gap, one that comes twice fires at the
+first; a cron with `*` or a step in minutes or hours keeps real time.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import islice
+from zoneinfo import ZoneInfo, available_timezones
+
+from cronsim import CronSim, CronSimError
+
+from core.errors import InvalidField
+
+MISSED_AFTER = timedelta(seconds=60)
+MAX_CATCH_UP = 100
+# Windows to look for the last missed times in: a year of outage is not walked minute by minute.
+_LOOK_BACK = tuple(timedelta(hours=hours) for hours in (1, 24, 24 * 30, 24 * 366, 24 * 366 * 10))
+_FIELD = re.compile(r"[0-9A-Z*/,-]+", re.ASCII)
+_NAMES = re.compile(r"JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Exactly one of cron, every_seconds and at. `anchor` is where the grid of every_seconds begins."""
+
+    cron: str | None
+    every_seconds: int | None
+    at: datetime | None
+    time_zone: str
+    anchor: datetime
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Times to insert, and how many missed ones (at least) fire not."""
+
+    dues: list[datetime]
+    dropped: int
+
+
+def due_times(rule: Rule, after: datetime, until: datetime) -> Iterator[datetime]:
+    """Every due time t with after < t <= until, in order."""
+    for moment in _from(rule, after):
+        if moment > until:
+            return
+        yield moment
+
+
+def next_times(rule: Rule, after: datetime, count: int) -> list[datetime]:
+    return list(islice(_from(rule, after), count))
+
+
+def plan(rule: Rule, misfire: str, after: datetime, now: datetime, until: datetime) -> Plan:
+    """Decides every time in (after, until]: what is over 60 s late is missed and falls under the misfire policy."""
+    late = max(after, now - MISSED_AFTER)
+    missed = _last(rule, after, late) if late > after else []
+    keep = {"fire-once": 1, "catch-up": MAX_CATCH_UP}.get(misfire, 0)
+    fired = missed[len(missed) - keep :] if len(missed) > keep else missed
+    fired = fired if keep else []
+    return Plan([*fired, *due_times(rule, late, until)], len(missed) - len(fired))
+
+
+def _last(rule: Rule, after: datetime, until: datetime) -> list[datetime]:
+    """The last times in (after, until], at least MAX_CATCH_UP of them if there are as many."""
+    found: list[datetime] = []
+    for window in _LOOK_BACK:
+        begin = max(after, until - window)
+        found = list(due_times(rule, begin, until))
+        if len(found) > MAX_CATCH_UP or begin == after:
+            break
+    return found
+
+
+def _from(rule: Rule, after: datetime) -> Iterator[datetime]:
+    if rule.at is not None:
+        return iter([rule.at] if rule.at > after else [])
+    if rule.every_seconds is not None:
+        return _grid(rule.anchor, timedelta(seconds=rule.every_seconds), after)
+    return _cron(rule.cron or "", ZoneInfo(rule.time_zone), after)
+
+
+def _grid(anchor: datetime, step: timedelta, after: datetime) -> Iterator[datetime]:
+    number = max(1, (after - anchor) // step + 1)
+    while True:
+        yield anchor + number * step
+        number += 1
+
+
+def _cron(expression: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
+    last = after
+    for local in CronSim(_as_cronsim_reads(expression), after.astimezone(zone)):
+        moment = local.astimezone(UTC)
+        # From within the second run of a repeated hour, fixed times of its first run come again: those are past.
+        if moment > last:
+            last = moment
+            yield moment
+
+
+def _as_cronsim_reads(expression: str) -> str:
+    """With a field of seconds cronsim keeps real time, without one it moves fixed times as Debian's cron does."""
+    minute, hour, *_ = expression.split()
+    return f"0 {expression}" if re.search("[*/]", minute + hour) else expression
+
+
+@lru_cache(maxsize=1)
+def _zones() -> frozenset[str]:
+    return frozenset(available_timezones())
+
+
+def check_zone(name: str) -> str:
+    """Raises InvalidField for what is no zone of the IANA database."""
+    if name not in _zones():
+        raise InvalidField("There is no such time zone; use a name such as Europe/Berlin.", field="timeZone")
+    return name
+
+
+def check_cron(expression: str) -> str:
+    """Five fields, without seconds, L, W and #. Raises InvalidField."""
+    fields = expression.upper().split()
+    if len(fields) != 5 or not all(map(_is_plain, fields)):
+        raise InvalidField("A cron has five fields of numbers, names, * , - and /.", field="cron")
+    try:
+        CronSim(expression, datetime(2026, 1, 1, tzinfo=UTC))
+    except CronSimError as error:
+        raise InvalidField(f"This is no cron: {error}.", field="cron") from None
+    return expression
+
+
+def _is_plain(field: str) -> bool:
+    return bool(_FIELD.fullmatch(field)) and not re.search("[A-Z]", _NAMES.sub("", field))

@@ -1,1 +1,0 @@
-"""What this app's endpoints take and answer."""

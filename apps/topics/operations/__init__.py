@@ -1,1 +1,0 @@
-"""Changes to topics and their logs."""

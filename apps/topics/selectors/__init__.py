@@ -1,1 +1,0 @@
-"""Reads: which topic a name means, and what stands in its log."""
