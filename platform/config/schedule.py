@@ -8,9 +8,10 @@ def every(seconds: int, task: str) -> dict[str, Any]:
 
 
 SCHEDULE: dict[str, dict[str, Any]] = {
-    "queues: fire schedules": every(30, "queues.fire_schedules"),
-    "queues: park what has no attempt left": every(10, "queues.expire"),
-    "queues: sample": every(15, "queues.sample"),
-    "queues: repair group keys": every(60, "queues.repair_groups"),
-    "queues: forget": every(30, "queues.forget"),
+    "fire schedules": every(30, "queues.fire_schedules"),
+    "park queue events without an attempt left": every(10, "queues.expire"),
+    "sample queues": every(15, "queues.sample"),
+    "repair group keys of queues": every(60, "queues.repair_groups"),
+    "forget purged and expired things of queues": every(30, "queues.forget"),
+    "sweep deleted topics": every(60, "topics.sweep_deleted"),
 }

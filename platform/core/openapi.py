@@ -4,7 +4,7 @@
         operation_id="make_topic",
         request=MakeTopic,                              # a parse.Body struct, or {media type: struct or schema}
         parameters=query_of(BrowseQuery),               # a parse.Query struct: a parameter per field, with range and default
-        responses={201: Topic, 409: problem("NAME_TAKEN")},     # Answer structs, page_of(Topic), schemas as dicts, None
+        responses={201: Topic, 409: problem("NAME_TAKEN")},     # Answer structs, page_of(Topic), list[Topic], dicts, None
         examples=[sent("A topic", {"name": "orders"}), answered("Made", {"name": "orders", …}, status=201)],
     )
     def post(self, request): …
@@ -16,7 +16,7 @@ parameters=filters_of(TopicFilter).
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import msgspec
 from drf_spectacular.drainage import warn
@@ -172,6 +172,9 @@ class Schema(AutoSchema):
     def _get_response_for_code(
         self, serializer: Any, status_code: str, media_types: Any = None, direction: Direction = "response"
     ) -> dict[str, Any]:
+        if get_origin(serializer) is list:
+            items = self._get_response_for_code(get_args(serializer)[0], status_code, media_types, direction)
+            return {**items, "content": {kind: _array(media) for kind, media in items["content"].items()}}
         found: dict[str, Any] = super()._get_response_for_code(serializer, status_code, media_types, direction)
         if not is_enveloped(self.path):
             return found
@@ -180,6 +183,10 @@ class Schema(AutoSchema):
             return {**found, "content": {"application/json": {"schema": ref}}}
         content = found.get("content", {"application/json": {"schema": {"type": "null"}}})
         return {**found, "content": {kind: _enveloped(media) for kind, media in content.items()}}
+
+
+def _array(media: Mapping[str, Any]) -> dict[str, Any]:
+    return {**media, "schema": {"type": "array", "items": media["schema"]}}
 
 
 def _enveloped(media: Mapping[str, Any]) -> dict[str, Any]:

@@ -130,12 +130,22 @@ def no_body(request: HttpRequest) -> None:
         raise InvalidField("This call takes no body.", field="")
 
 
-def check_json_type(request: HttpRequest, allowed: Iterable[str] = ("application/json",)) -> str:
-    """The media type of the body; an absent one counts as JSON. Raises UnsupportedMediaType."""
+def media_type(request: HttpRequest) -> str:
+    """The media type of the body without its parameters; empty when none was sent."""
+    kind: str = request.META.get("CONTENT_TYPE", "").partition(";")[0]
+    return kind.strip().lower()
+
+
+def check_encoding(request: HttpRequest) -> None:
     if request.META.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() not in ("identity", ""):
         raise UnsupportedMediaType("Content-Encoding is not supported.")
-    kind, _, parameters = request.META.get("CONTENT_TYPE", "").partition(";")
-    kind = kind.strip().lower() or "application/json"
+
+
+def check_json_type(request: HttpRequest, allowed: Iterable[str] = ("application/json",)) -> str:
+    """The media type of the body; an absent one counts as JSON. Raises UnsupportedMediaType."""
+    check_encoding(request)
+    kind = media_type(request) or "application/json"
+    parameters = request.META.get("CONTENT_TYPE", "").partition(";")[2]
     charset = re.search(r'charset\s*=\s*"?([^";\s]+)', parameters, re.IGNORECASE) if parameters else None
     if kind not in allowed or (charset and charset[1].lower() not in ("utf-8", "utf8")):
         raise UnsupportedMediaType(f"Send {' or '.join(allowed)} in UTF-8.")

@@ -4,6 +4,7 @@ Statements of one `run` outside a transaction are one implicit transaction (no B
 the last, and each statement sees a fresh snapshot. Inside transaction.atomic they join it. Arrays are bound with %b.
 """
 
+import select
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,21 @@ def run(*calls: tuple[Statement, Mapping[str, Any]]) -> list[list[Row]]:
         connection.connection.execute("DEALLOCATE ALL")
         connection.connection._prepared.clear()
         return _run(calls)
+
+
+def ensure_alive() -> None:
+    """Connects, or connects again where the server has hung up since the last use: then a failure later on is news.
+
+    Outside a transaction the server sends nothing unasked but its farewell, so a readable socket is a dead one.
+    """
+    connection.ensure_connection()
+    if connection.in_atomic_block:
+        return
+    ready = select.poll()
+    ready.register(connection.connection.fileno(), select.POLLIN)
+    if ready.poll(0):
+        connection.close()
+        connection.ensure_connection()
 
 
 def _run(calls: tuple[tuple[Statement, Mapping[str, Any]], ...]) -> list[list[Row]]:

@@ -7,6 +7,9 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+# Headers that came more than once: joined by commas they could not be told from one that holds a comma.
+REPEATED_KEY = "towpath.repeated"
+
 Headers = Iterable[tuple[bytes, bytes]]
 Environ = dict[str, Any]
 
@@ -59,6 +62,7 @@ def _add(environ: Environ, name: str, value: str) -> None:
     if not name:
         return
     if name in environ and name.startswith("HTTP_"):
+        environ.setdefault(REPEATED_KEY, set()).add(name)
         value = f"{environ[name]}{'; ' if name == 'HTTP_COOKIE' else ','}{value}"
     environ[name] = value
 

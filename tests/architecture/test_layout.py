@@ -16,6 +16,7 @@ INSIDE_AN_APP = {
 }  # fmt: skip
 # Pure rules and values, neither operation nor selector: named here on purpose.
 RULES = {
+    "topics": {"cloudevents", "hashing", "items", "load", "records"},
     "access": {"audit", "credentials", "oauth", "scopes"},
     "queues": {"timetable"},
     "console": {"health", "metrics", "middleware", "navigation", "pages", "site"},

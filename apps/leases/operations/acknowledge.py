@@ -99,7 +99,7 @@ def _give_back(lease: dict[str, Any], failure: Failure) -> Outcome | None:
 def _recall(lease: dict[str, Any], said: str) -> Outcome | None:
     """The answer for a generation that is over; None when it is open after all: another call came in between."""
     rows = sql.run((RECALL, lease))[0]
-    if not rows:
+    if not rows or rows[0][-1] is None:  # no lease, or no longer a position: the consumer is gone
         raise NotFound()
     partition, latest, outcome, is_open, unsettled = rows[0]
     if is_open:

@@ -19,11 +19,14 @@ from core.ids import uuid7
 MAX_BYTES = 4 * 1024 * 1024 - 1024  # of events; the rest is for what stands around them
 SLICE = 5_000
 SCAN_SECONDS = 0.3
+MISSES = 3
+"""How often older work that vanishes while it is being fetched is looked for before new work is given."""
 RETRY_PAUSED_SECONDS = 5.0
 RETRY_AT_MOST_SECONDS = 60.0
 
 LOCK_OWN = sql.statement(__file__, "lock_own")
-PULL = sql.statement(__file__, "pull")
+LEASE_NEW = sql.statement(__file__, "lease_new")
+LEASE_AGAIN = sql.statement(__file__, "lease_again")
 
 
 @dataclass(frozen=True)
@@ -120,57 +123,83 @@ def lease_next(
         **(NO_COLD if cold is None else {f"cold_{column}": value for column, value in vars(cold).items()}),
     }
     until = time.monotonic() + SCAN_SECONDS
+    missed = 0
     while True:
-        answer = _decide(wanted)
+        state, lease = _lease_new(wanted, pass_over_due=missed >= MISSES)
+        if lease is None and state.has_older and not state.paused:
+            lease = _lease_again(wanted)
+            missed += 1
+            if lease is None and missed <= MISSES:
+                continue
+        answer = lease or _none(state)
         if not isinstance(answer, Nothing) or not answer.more or time.monotonic() >= until:
             return answer
 
 
-def _decide(wanted: Mapping[str, Any]) -> Lease | Nothing:
-    named = {**wanted, "lease_id": uuid7()}
-    consumer = {"topic_id": wanted["topic_id"], "consumer_id": wanted["consumer_id"]}
-    rows = sql.run((cursors.LOCK_CONSUMER, consumer), (LOCK_OWN, {**consumer, "worker": wanted["worker"]}), (PULL, named))[2]
+@dataclass(frozen=True)
+class _State:
+    """What the deciding statement saw."""
+
+    paused: bool
+    resume_in: float | None
+    has_older: bool
+    """The worker has a lease already, or one waits for redelivery."""
+    leased: int
+    unsettled: int
+    window: int
+    max_unsettled: int
+    next_end_in: float | None
+    behind: bool
+    moved: bool
+    has_skipped: bool
+
+
+def _lease_new(wanted: Mapping[str, Any], pass_over_due: bool) -> tuple[_State, Lease | None]:
+    rows = _under_lock(LEASE_NEW, {**wanted, "pass_over_due": pass_over_due})
     if not rows:
         raise NotFound()
-    state, handed = rows[0][:10], rows[0][10:]
-    return _lease(handed, state[7]) if handed[0] is not None else _none(*state)
+    state, lease = _State(*rows[0][:11]), rows[0][11:]
+    return state, _lease("new", lease, state.has_skipped) if lease[0] is not None else None
 
 
-def _lease(handed: Sequence[Any], has_skipped: bool) -> Lease:
-    origin, identifier, partition, first, after, picked, generation, attempt, expires_at = handed
+def _lease_again(wanted: Mapping[str, Any]) -> Lease | None:
+    """None when what was older has just been settled or is about to be."""
+    for has_skipped, origin, *lease in _under_lock(LEASE_AGAIN, wanted):
+        return _lease(origin, lease, has_skipped)
+    return None
+
+
+def _under_lock(decision: sql.Statement, wanted: Mapping[str, Any]) -> list[sql.Row]:
+    """The consumer's lock and what this worker itself has in flight are waited for by statements of their own."""
+    consumer = {"topic_id": wanted["topic_id"], "consumer_id": wanted["consumer_id"]}
+    own = {**consumer, "worker": wanted["worker"]}
+    return sql.run((cursors.LOCK_CONSUMER, consumer), (LOCK_OWN, own), (decision, {**wanted, "lease_id": uuid7()}))[2]
+
+
+def _lease(origin: str, row: Sequence[Any], has_skipped: bool) -> Lease:
+    identifier, partition, first, after, picked, generation, attempt, expires_at = row
     whole = picked is None or len(picked) == after - first
     return Lease(
         identifier, partition, first, after, None if whole else picked, generation, attempt, expires_at, origin, has_skipped
     )
 
 
-def _none(
-    paused: bool,
-    resume_in: float | None,
-    leased: int,
-    unsettled: int,
-    window: int,
-    max_unsettled: int,
-    next_end_in: float | None,
-    has_skipped: bool,
-    behind: bool,
-    moved: bool,
-) -> Nothing:
+def _none(state: _State) -> Nothing:
     """Why nothing was handed out, in the order of the contract."""
-    if paused:
-        raise DestinationPaused(retry_after=_soon(resume_in, RETRY_PAUSED_SECONDS))
-    if leased >= window or unsettled >= max_unsettled:
+    if state.paused:
+        raise DestinationPaused(retry_after=_soon(state.resume_in, RETRY_PAUSED_SECONDS))
+    if state.leased >= state.window or state.unsettled >= state.max_unsettled:
         raise WindowFull(
-            retry_after=_soon(next_end_in, 1.0),
-            leased=leased,
-            waiting=unsettled - leased,
-            window=window,
-            maxUnsettled=max_unsettled,
+            retry_after=_soon(state.next_end_in, 1.0),
+            leased=state.leased,
+            waiting=state.unsettled - state.leased,
+            window=state.window,
+            maxUnsettled=state.max_unsettled,
         )
-    if behind and not moved:
+    if state.behind and not state.moved:
         # A page that does not start at the position would skip events for good.
         raise Unavailable("The next events cannot be read right now; try again.")
-    return Nothing(more=moved)
+    return Nothing(more=state.moved)
 
 
 def _soon(seconds: float | None, otherwise: float) -> float:

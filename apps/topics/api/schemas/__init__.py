@@ -1,0 +1,1 @@
+"""What this app's endpoints take and answer."""

@@ -1,0 +1,21 @@
+"""What topics can refuse beyond the common families."""
+
+from core import errors
+
+
+class InvalidEvent(errors.Invalid):
+    """The event is not a valid CloudEvent."""
+
+    code = "INVALID_EVENT"
+
+
+class TopicInUse(errors.Conflict):
+    """Destinations or consumer groups still read this topic."""
+
+    code = "TOPIC_IN_USE"
+
+
+class CursorExpired(errors.Gone):
+    """What was asked for is older than what is kept."""
+
+    code = "CURSOR_EXPIRED"

@@ -1,0 +1,65 @@
+"""Deleting a topic: gone for everybody at once, its rows removed by a sweep in bounded steps."""
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import ProtectedError
+
+from apps.access import audit
+from apps.topics.errors import TopicInUse
+from apps.topics.models import DeletedTopic, Topic
+from apps.topics.selectors import resolve
+from core import sql
+from core.exclusive import alone
+
+DROP_PARTITIONS = sql.statement(__file__, "drop_partitions")
+SWEEP_EVENTS = sql.statement(__file__, "sweep_events")
+SWEEP_KEYS = sql.statement(__file__, "sweep_keys")
+
+STEP = 5_000
+STEPS_A_SWEEP = 100
+
+
+def delete_topic(actor: audit.Actor, name: str) -> None:
+    """A topic made again under the name is another one, from offset 0. Raises NotFound and TopicInUse."""
+    found = resolve.fresh_topic(name)
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            Topic.objects.get(id=found.id).delete()
+            # The protecting foreign keys are deferred: ask now, so that the answer is ours.
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            sql.run((DROP_PARTITIONS, {"topic_id": found.id}))
+            DeletedTopic.objects.create(id=found.id, name=found.name, partitions=found.partitions)
+            audit.record(actor, "delete", "topic", found.name, object_id=found.uid)
+    except (ProtectedError, IntegrityError):
+        raise TopicInUse() from None
+    resolve.forget(found.name, str(found.uid))
+
+
+def sweep_deleted() -> int:
+    """Removes rows of deleted topics, a bounded number; answers how many. One sweep at a time."""
+    removed = 0
+    for _ in range(STEPS_A_SWEEP):
+        step = _step()
+        if step is None:
+            break
+        removed += step
+    return removed
+
+
+def _step() -> int | None:
+    """One short transaction; None when there is nothing to do, or somebody else is at it."""
+    with alone("topics.sweep_deleted") as is_alone:
+        topic = DeletedTopic.objects.order_by("deleted_at", "id").first() if is_alone else None
+        if topic is None:
+            return None
+        removed = _remove_some(topic)
+        if not removed:
+            topic.delete()
+        return removed
+
+
+def _remove_some(topic: DeletedTopic) -> int:
+    for partition in range(topic.partitions):
+        step = {"topic_id": topic.id, "partition": partition, "limit": STEP}
+        if removed := len(sql.run((SWEEP_EVENTS, step))[0]):
+            return removed
+    return len(sql.run((SWEEP_KEYS, {"topic_id": topic.id, "limit": STEP}))[0])

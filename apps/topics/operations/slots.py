@@ -1,0 +1,68 @@
+"""Several appends to one partition as one: merged before the statement, shared out after it. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from apps.topics.items import Item
+from apps.topics.load import Load
+from apps.topics.operations.outcomes import Written
+
+Groups = Mapping[int, Sequence[Item]]
+"""Events by partition."""
+
+
+@dataclass(slots=True)
+class Slot:
+    """One partition of a transaction: the events of all members in order, each key once."""
+
+    partition: int
+    items: list[Item]
+    firsts: list[int]
+    """For each event the index in `items` of the first one with its key: its own, unless it is a repeat."""
+    offsets: list[int] = field(default_factory=list)
+    """Of each of `items`, once it is known."""
+    known: frozenset[int] = frozenset()
+    """Indexes in `items` of what was there before this transaction."""
+
+
+def merge(partition: int, members: Sequence[Groups]) -> Slot:
+    everything = [item for member in members for item in member.get(partition, ())]
+    hashes = [item[2] for item in everything]
+    if None not in hashes and len(set(hashes)) == len(hashes):
+        return Slot(partition, everything, list(range(len(everything))))
+    items: list[Item] = []
+    seen: dict[str, int] = {}
+    firsts = []
+    for item, hashed in zip(everything, hashes, strict=True):
+        first = len(items) if hashed is None else seen.setdefault(hashed, len(items))
+        if first == len(items):
+            items.append(item)
+        firsts.append(first)
+    return Slot(partition, items, firsts)
+
+
+def number(slot: Slot, head: int, known: Mapping[int, int]) -> None:
+    """Gives each item its offset: the one it has had since before (`known`, by index), else the next from `head` on."""
+    slot.known = frozenset(known)
+    if not known:
+        slot.offsets = list(range(head, head + len(slot.items)))
+        return
+    for index in range(len(slot.items)):
+        slot.offsets.append(known.get(index, head))
+        head += index not in known
+
+
+def share(slot: Slot, start: int, count: int, head: int, load: Load) -> Written:
+    """What became of the `count` events of one member, which begin at `start` of all that were merged.
+
+    `next_offset` is where the partition would have stood with the members up to this one.
+    """
+    before = max(slot.firsts[:start], default=-1)
+    offsets, duplicates = [], []
+    for index, first in enumerate(slot.firsts[start : start + count]):
+        offsets.append(slot.offsets[first])
+        if first <= before or first in slot.known:
+            duplicates.append(index)
+        before = max(before, first)
+    fresh = before + 1 - sum(1 for index in slot.known if index <= before)
+    return Written(offsets, frozenset(duplicates), head + fresh, load)

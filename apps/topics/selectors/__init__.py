@@ -1,0 +1,1 @@
+"""Reads: which topic a name means, and what stands in its log."""
