@@ -283,7 +283,8 @@ GATEWAY: dict[str, Any] = {
     "max_waiting_body_bytes": 16 * 1024,
     "body_seconds": 60.0,
     "poll_seconds": float(_setting("TOWPATH_POLL_SECONDS", "10")),
-    "send_seconds": 15.0,
+    "proof_seconds": float(_setting("TOWPATH_PROOF_SECONDS", "5")),
+    "send_seconds": float(_setting("TOWPATH_SEND_SECONDS", "15")),
     "stop_seconds": float(_setting("TOWPATH_STOP_SECONDS", "5")),
     "hot_lock_timeout_ms": 1000,
     # `METHOD /path`: the short, frequent calls that must not queue behind lists, pages and cold reads.

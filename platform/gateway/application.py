@@ -1,6 +1,7 @@
 """The HTTP front: an ASGI application that runs Django on threads and lets requests wait on the event loop."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -20,6 +21,8 @@ from gateway.lanes import Lane
 from gateway.limits import Limits
 from gateway.listener import Listener
 from gateway.waiting import Waiting
+
+logger = logging.getLogger(__name__)
 
 
 class Gateway:
@@ -52,6 +55,9 @@ class Gateway:
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
         self.start()
+        logger.info(
+            "gateway.started", extra={"hot_threads": self.limits.hot_threads, "slow_threads": self.limits.slow_threads}
+        )
         await send({"type": "lifespan.startup.complete"})
         await receive()
         await self.stop()
@@ -61,7 +67,7 @@ class Gateway:
         self._hot.start()
         self._slow.start()
         listening.alive = False
-        self._listener = asyncio.ensure_future(Listener(self.hub, self.limits.listen_url).run())
+        self._listener = asyncio.ensure_future(Listener(self.hub, self.limits.listen_url, self.limits.proof_seconds).run())
 
     async def stop(self) -> None:
         """Waits answer their empty answer now, streams end, requests in flight finish, all within the bound."""

@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from core.errors import Invalid, TooLarge
+from gateway.environ import header
+
+DISCARDED = 4  # times the limit
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -14,17 +17,25 @@ class ClientGone(Exception):
 
 
 async def read(receive: Receive, scope: dict[str, Any], limit: int, seconds: float) -> bytes:
-    """The whole body. Raises TooLarge, Invalid when it did not come in time, ClientGone."""
+    """The whole body. Raises TooLarge, and Invalid when it did not come whole and in time."""
     announced = _announced(scope)
     if announced == 0:
         return b""
-    if announced is not None and announced > limit:
-        raise TooLarge(f"The body is over the limit of {limit} bytes.", max=limit)
     try:
         async with asyncio.timeout(seconds):
+            if announced is not None and announced > limit:
+                await _refuse(receive, scope, announced, limit)
             return await _collect(receive, limit)
     except TimeoutError:
         raise Invalid("The body did not come in time.") from None
+
+
+async def _refuse(receive: Receive, scope: dict[str, Any], announced: int, limit: int) -> NoReturn:
+    """A client that is sending sees no answer before it has sent: a body not much too large is let through to nowhere."""
+    expects = header(scope["headers"], b"expect") is not None
+    if not expects and announced <= DISCARDED * limit:
+        await _discard(receive, announced)
+    raise _too_large(limit)
 
 
 async def _collect(receive: Receive, limit: int) -> bytes:
@@ -32,16 +43,33 @@ async def _collect(receive: Receive, limit: int) -> bytes:
     size = 0
     more = True
     while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone()
-        chunk = message.get("body", b"")
+        chunk, more = await _chunk(receive)
         size += len(chunk)
         if size > limit:
-            raise TooLarge(f"The body is over the limit of {limit} bytes.", max=limit)
+            if more:
+                await _discard(receive, DISCARDED * limit - size)
+            raise _too_large(limit)
         chunks.append(chunk)
-        more = message.get("more_body", False)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def _discard(receive: Receive, most: int) -> None:
+    more = True
+    while more and most > 0:
+        chunk, more = await _chunk(receive)
+        most -= len(chunk)
+
+
+async def _chunk(receive: Receive) -> tuple[bytes, bool]:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        # granian also says this of chunks that are not well-formed: then somebody is there to read the answer.
+        raise Invalid("The body did not arrive whole.")
+    return message.get("body", b""), message.get("more_body", False)
+
+
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"The body is over the limit of {limit} bytes.", max=limit)
 
 
 def _announced(scope: dict[str, Any]) -> int | None:

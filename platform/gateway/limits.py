@@ -19,6 +19,7 @@ class Limits:
     max_waiters: int
     max_streams: int
     poll_seconds: float
+    proof_seconds: float
     send_seconds: float
     stop_seconds: float
     hot_lock_timeout_ms: int

@@ -14,7 +14,6 @@ from core.metrics import LISTEN_UP, NOTIFY_ROUND_TRIP
 from core.waits import listening
 from gateway.hub import Hub
 
-PROOF_SECONDS = 5.0
 MAX_PAUSE_SECONDS = 5.0
 ECHO_PREFIX = "echo:"
 KEEPALIVE: dict[str, Any] = {
@@ -34,9 +33,10 @@ class Deaf(Exception):
 
 
 class Listener:
-    def __init__(self, hub: Hub, url: str) -> None:
+    def __init__(self, hub: Hub, url: str, proof_seconds: float) -> None:
         self._hub = hub
         self._url = url
+        self._proof_seconds = proof_seconds
         self._echo = f"{ECHO_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
         self._asked_at: float | None = None
         self._pause = 0.1
@@ -56,7 +56,7 @@ class Listener:
             await link.execute(f"LISTEN {notices.CHANNEL}")
             while True:
                 await self._prove(link)
-                async for notice in link.notifies(timeout=PROOF_SECONDS):
+                async for notice in link.notifies(timeout=self._proof_seconds):
                     self._hear(notice.payload)
 
     async def _connect(self) -> Connection:
@@ -73,8 +73,14 @@ class Listener:
         if self._asked_at is not None:
             raise Deaf("the last proof was not heard")
         self._asked_at = time.monotonic()
-        async with asyncio.timeout(PROOF_SECONDS):
-            await link.execute("SELECT pg_notify(%s, %s)", (notices.CHANNEL, f"{self._echo}=0"))
+        asking = asyncio.ensure_future(link.execute("SELECT pg_notify(%s, %s)", (notices.CHANNEL, f"{self._echo}=0")))
+        await asyncio.wait([asking], timeout=self._proof_seconds)
+        if not asking.done():
+            # Closed first: psycopg would ask a server that does not answer to cancel, and wait for that.
+            link.pgconn.finish()
+            asking.cancel()
+            raise Deaf("the server does not answer")
+        asking.result()
 
     def _hear(self, payload: str) -> None:
         for key, count in notices.parse(payload):

@@ -1,0 +1,60 @@
+"""Every answer has its request id, every request one line in the log, and no secret stands in it."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import tests.gateway.toys
+from tests.serving import Server
+
+Lines = Callable[[Server, str], list[dict[str, Any]]]
+
+
+def eventually(condition: Callable[[], object], within: float = 5) -> None:
+    until = time.monotonic() + within
+    while not condition():
+        assert time.monotonic() < until, condition
+        time.sleep(0.02)
+
+
+def test_the_clients_request_id_is_answered_and_logged_once(toy_server: Server, log_lines: Lines) -> None:
+    answer = toy_server.get(
+        "/v1/hot/echo?grant=tpg_secret&limit=1", **{"X-Request-Id": "mine-1", "Authorization": "Bearer tpk_x"}
+    )
+    assert answer.headers["X-Request-Id"] == "mine-1"
+    eventually(lambda: log_lines(toy_server, "mine-1"))
+    (line,) = log_lines(toy_server, "mine-1")
+    assert (line["method"], line["path"], line["status"]) == ("GET", "/v1/hot/echo", 200)
+    assert "tpg_secret" not in toy_server.log() and "tpk_x" not in toy_server.log()
+
+
+def test_an_unusable_request_id_is_replaced(toy_server: Server) -> None:
+    answer = toy_server.get("/v1/nothing", **{"X-Request-Id": "a b" * 100})
+    assert len(answer.headers["X-Request-Id"]) == 36
+    assert json.loads(answer.content)["requestId"] == answer.headers["X-Request-Id"]  # type: ignore[attr-defined]
+
+
+def test_a_fault_in_a_view_is_a_500_in_our_shape_and_logged_with_its_request(toy_server: Server, log_lines: Lines) -> None:
+    answer = toy_server.get("/v1/event-queues/crash", **{"X-Request-Id": "crash-1"})
+    body = json.loads(answer.content)  # type: ignore[attr-defined]
+    assert (answer.status, body["code"], body["error"]["code"], body["requestId"]) == (500, 500, "INTERNAL", "crash-1")
+    eventually(lambda: len(log_lines(toy_server, "crash-1")) == 2)
+    assert any("a fault in a view" in line.get("exception", "") for line in log_lines(toy_server, "crash-1"))
+
+
+def test_long_and_short_streamed_answers_arrive_whole(toy_server: Server) -> None:
+    assert len(toy_server.get("/v1/download?blocks=100").content) == 100 * 65_536  # type: ignore[attr-defined]
+    assert toy_server.get("/v1/source").content == Path(tests.gateway.toys.__file__).read_bytes()  # type: ignore[attr-defined]
+
+
+def test_static_files_come_with_the_pages(toy_server: Server) -> None:
+    answer = toy_server.get("/static/admin/css/base.css")
+    assert (answer.status, answer.headers["Content-Type"]) == (200, 'text/css; charset="utf-8"')
+
+
+def test_pages_pass_all_middleware_and_programs_a_few(toy_server: Server) -> None:
+    assert "X-Frame-Options" in toy_server.get("/page").headers
+    assert "X-Frame-Options" not in toy_server.get("/v1/slow/echo").headers
+    assert toy_server.get("/v1/slow/echo", Host="evil.example").status == 400

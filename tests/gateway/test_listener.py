@@ -1,0 +1,109 @@
+"""A dead or half-open wake-up connection is noticed, replaced, and what was missed meanwhile is made up for."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from tests.gateway.crowd import ask
+from tests.gateway.test_waits import calls, until, waiter
+from tests.serving import Server
+
+Sql = Callable[..., list[tuple[Any, ...]]]
+Add = Callable[..., None]
+
+KILL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'towpath listener'"""
+
+
+def listening(server: Server) -> bool:
+    lines = [json.loads(line) for line in server.log().splitlines() if line.startswith("{")]
+    states = [line["event"] for line in lines if line.get("event") in ("listener.up", "listener.lost")]
+    return bool(states) and states[-1] == "listener.up"
+
+
+def test_waking_works_again_soon_after_the_connection_was_killed(toy_server: Server, sql: Sql, add: Add, key: str) -> None:
+    async def scene() -> float:
+        await until(lambda: listening(toy_server))
+        waiting = waiter(toy_server, key, 20)
+        await until(lambda: calls(sql, key))
+        assert sql(KILL) == [(1,)]
+        add(notify=False)  # its notice falls into the gap: nobody hears it
+        await waiting
+        fresh = waiter(toy_server, key, 20)
+        await until(lambda: calls(sql, key) >= 4 and listening(toy_server))
+        began = time.monotonic()
+        add()
+        return (await fresh).at - began
+
+    began = time.monotonic()
+    assert asyncio.run(scene()) < 0.5
+    assert time.monotonic() - began < 5
+
+
+class Pipe:
+    """A TCP proxy before PostgreSQL that can swallow everything, as a firewall that forgot the connection does."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._target = (host, port)
+        self.swallow = threading.Event()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._socket.accept()
+            except OSError:
+                return
+            server = socket.create_connection(self._target)
+            for source, sink in ((client, server), (server, client)):
+                threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+
+    def _copy(self, source: socket.socket, sink: socket.socket) -> None:
+        with source, contextlib.suppress(OSError):
+            while part := source.recv(65_536):
+                if self.swallow.is_set():
+                    return time.sleep(20)
+                sink.sendall(part)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def pipe(database_url: str) -> Iterator[Pipe]:
+    parts = conninfo_to_dict(database_url)
+    pipe = Pipe(str(parts["host"]), int(str(parts["port"] or 5432)))
+    yield pipe
+    pipe.close()
+
+
+def test_a_connection_that_swallows_everything_is_noticed(
+    pipe: Pipe, database_url: str, sql: Sql, add: Add, key: str
+) -> None:
+    """Nothing tells the listener: no reset, no end of file. Its own notice that does not come back does."""
+    through = make_conninfo(database_url, host="127.0.0.1", port=pipe.port)
+    with Server(database_url, "tests.gateway.settings", TOWPATH_LISTEN_URL=through, TOWPATH_PROOF_SECONDS="0.5") as server:
+
+        async def scene() -> float:
+            await until(lambda: listening(server))
+            pipe.swallow.set()
+            await until(lambda: not listening(server))
+            pipe.swallow.clear()
+            await until(lambda: listening(server))
+            waiting = asyncio.ensure_future(ask(server, f"POST /v1/hot/take?key={key}&seconds=10"))
+            await until(lambda: calls(sql, key))
+            began = time.monotonic()
+            add()
+            return (await waiting).at - began
+
+        assert asyncio.run(scene()) < 0.5

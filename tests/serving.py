@@ -1,0 +1,101 @@
+"""A real server process on a free port, for tests and benchmarks that need sockets."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    def __init__(
+        self, database_url: str, settings: str = "config.settings", port: int | None = None, **environment: str
+    ) -> None:
+        self.port = port or free_port()
+        self._log = tempfile.TemporaryFile()
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
+            "DJANGO_SETTINGS_MODULE": settings,
+            "DATABASE_URL": database_url,
+            "TOWPATH_LOG_FORMAT": "json",
+            **environment,
+        }
+
+    def __enter__(self) -> "Server":
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def start(self, **popen: Any) -> None:
+        command = [sys.executable, "-m", "gateway.server", "--port", str(self.port)]
+        self.process = subprocess.Popen(command, env=self.environment, cwd=ROOT, stderr=self._log, **popen)
+        until = time.monotonic() + 20
+        while not self._answers():
+            if self.process.poll() is not None or time.monotonic() > until:
+                self.process.kill()
+                self.process.wait()
+                raise AssertionError(self.log())
+            time.sleep(0.02)
+
+    def _answers(self) -> bool:
+        """Its own word first: on a shared port another process may answer."""
+        try:
+            return "gateway.started" in self.log() and self.get("/healthz").status == 200
+        except OSError:
+            return False
+
+    def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
+        return self.request("GET", path, headers=headers)
+
+    def request(self, method: str, path: str, body: bytes | None = None, **arguments: Any) -> http.client.HTTPResponse:
+        """One request on a connection of its own; the answer's body is in `.content`."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, path, body=body, **arguments)
+            response = connection.getresponse()
+            response.content = response.read()  # type: ignore[attr-defined]
+            return response
+        finally:
+            connection.close()
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def stop(self, number: int = signal.SIGTERM, within: float = 10) -> float:
+        """Seconds until it had ended."""
+        began = time.monotonic()
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            self.process.wait(within)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+        took = time.monotonic() - began
+        self._said = self.log()
+        self._log.close()
+        return took
+
+    def log(self) -> str:
+        """What it has written to standard error so far."""
+        if self._log.closed:
+            return self._said
+        return os.pread(self._log.fileno(), 50_000_000, 0).decode()
