@@ -67,6 +67,11 @@ def record(
     )
 
 
+def name_of(actor: Actor) -> str:
+    """What to call them where people read it."""
+    return _who(actor)[2]
+
+
 def _who(actor: Actor) -> tuple[str, str, str]:
     if actor is None:
         return "system", "", "system"

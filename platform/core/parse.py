@@ -110,6 +110,12 @@ def body(request: HttpRequest, shape: type[Parsed]) -> Parsed:
     return decode(request.body, shape)
 
 
+def optional_body(request: HttpRequest, shape: type[Parsed]) -> Parsed:
+    """As body, for a struct whose fields may all be missing: then the body may be missing as well."""
+    check_json_type(request)
+    return decode(request.body or b"{}", shape)
+
+
 def decode(raw: bytes, shape: type[Parsed]) -> Parsed:
     envelope = load(raw)
     if not isinstance(envelope, Pairs):

@@ -1,3 +1,20 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from apps.destinations.api.views import configure, deliver, inspect
+
+ONE = "event-destinations/<str:destination>"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("event-destinations", configure.Destinations.as_view()),
+    path(ONE, configure.OneDestination.as_view()),
+    path(f"{ONE}/pause", configure.PauseDestination.as_view()),
+    path(f"{ONE}/resume", configure.ResumeDestination.as_view()),
+    path(f"{ONE}/pull", deliver.PullBatch.as_view()),
+    path(f"{ONE}/acknowledge", deliver.AcknowledgeBatch.as_view()),
+    path(f"{ONE}/extend", deliver.ExtendLease.as_view()),
+    path(f"{ONE}/lag", inspect.Lag.as_view()),
+    path(f"{ONE}/leases", inspect.Leases.as_view()),
+    path(f"{ONE}/leases/<uuid:lease>/expire", inspect.ExpireLease.as_view()),
+    path(f"{ONE}/leases/<uuid:lease>/extend", inspect.ExtendLeaseOfWorker.as_view()),
+    path(f"{ONE}/leases/<uuid:lease>/park", inspect.ParkLease.as_view()),
+]

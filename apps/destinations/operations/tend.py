@@ -1,0 +1,41 @@
+"""What an operator does to a single lease: its worker's acknowledgement gets a clear answer afterwards."""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from apps.access import audit
+from apps.destinations.selectors.find import get
+from apps.leases.operations import acknowledge, tidy
+from core.clock import rfc3339
+from core.errors import InvalidParameter
+
+
+def expire_lease(actor: audit.Actor, reference: str, lease_id: UUID, *, reason: str | None = None) -> None:
+    """Redeliverable at once; the worker's acknowledgement is stale from now on. Raises NotFound."""
+    with transaction.atomic():
+        destination = get(reference)
+        tidy.expire(destination.topic_id, destination.consumer_id, lease_id)
+        audit.record(actor, "expire", "lease", destination.name, object_id=lease_id, reason=reason or "")
+
+
+def extend_lease(
+    actor: audit.Actor, reference: str, lease_id: UUID, visibility: int, *, reason: str | None = None
+) -> datetime:
+    """The new end, now + `visibility` seconds. Raises NotFound (the destination), LeaseLost."""
+    with transaction.atomic():
+        destination = get(reference)
+        until = acknowledge.extend(destination.topic_id, destination.consumer_id, lease_id, None, visibility)
+        after = {"expiresAt": rfc3339(until)}
+        audit.record(
+            actor, "extend", "lease", destination.name,
+            object_id=lease_id, after=after, reason=reason or "",
+        )  # fmt: skip
+    return until
+
+
+def park_lease(reference: str, lease_id: UUID) -> None:
+    """Raises InvalidParameter: dead letters come with a later version (operations.later)."""
+    get(reference)
+    raise InvalidParameter("Dead letters come with a later version; a lease can be expired or extended.", field="action")
