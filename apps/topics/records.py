@@ -7,6 +7,7 @@ import msgspec
 from apps.topics.cloudevents.structured import quickly, split
 from apps.topics.items import RECORD, RECORD_FRAME_BYTES, Item, key_hash
 from core import parse
+from core.errors import InvalidField
 
 Key = Annotated[str, msgspec.Meta(max_length=2048)]
 
@@ -28,7 +29,7 @@ _DECODER = msgspec.json.Decoder(list[Record])
 
 def read_records(body: bytes) -> list[Item]:
     """1 to the limit of records. Raises InvalidJson or InvalidField that names `records[n].field`."""
-    slices = split(body, "records")
+    slices = split(body, "records", InvalidField)
     if quickly(body, slices) is None:
         return _read_exactly(body)
     try:

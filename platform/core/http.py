@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import orjson
 import psycopg
 from django.core.exceptions import RequestDataTooBig
@@ -61,8 +62,8 @@ def request_id(request: HttpRequest) -> str:
 
 
 def answer(request: HttpRequest, content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    """JSON of `content` (bytes are taken as finished JSON), in the envelope where the path has one."""
-    body = content if isinstance(content, bytes) else orjson.dumps(content)
+    """JSON of `content` (structs too; bytes are taken as finished JSON), in the envelope where the path has one."""
+    body = content if isinstance(content, bytes) else orjson.dumps(content, default=msgspec.to_builtins)
     if is_enveloped(request.path):
         body = b'{"code":0,"message":"ok","data":' + body + b"}"
     response = HttpResponse(body, status=status, content_type="application/json", headers=headers)

@@ -162,13 +162,16 @@ class Pairs(list[tuple[str, Any]]):
     """A JSON object as written: duplicate names are still there."""
 
 
-def load(raw: bytes) -> Any:
-    """JSON with objects as Pairs. Raises InvalidJson for bad UTF-8, NaN, numbers that overflow, and too much depth."""
+def load(raw: bytes, around: int = 0) -> Any:
+    """JSON with objects as Pairs. Raises InvalidJson for bad UTF-8, NaN, numbers that overflow, and too much depth.
+
+    `around`: levels that do not count, such as the array around a batch.
+    """
     try:
         text = raw.decode()
     except UnicodeDecodeError:
         raise InvalidJson("The body is not UTF-8.") from None
-    check_depth(text)
+    check_depth(text, around)
     try:
         return _JSON.decode(text)
     except InvalidJson:
@@ -177,9 +180,9 @@ def load(raw: bytes) -> Any:
         raise InvalidJson(f"The body is not valid JSON: {error}.") from None
 
 
-def check_depth(text: str) -> None:
+def check_depth(text: str, around: int = 0) -> None:
     """Raises InvalidJson for more nesting than the limit, before any parser recurses into it."""
-    limit = settings.TOWPATH["MAX_JSON_DEPTH"]
+    limit = settings.TOWPATH["MAX_JSON_DEPTH"] + around
     if text.count("{") + text.count("[") <= limit:
         return
     brackets = _NOT_BRACKETS.sub("", _STRING.sub("", text)).replace("{", "[").replace("}", "]")

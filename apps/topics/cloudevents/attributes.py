@@ -45,6 +45,9 @@ def check(event: Mapping[str, Any], at: str, plain: bool) -> None:
             raise InvalidEvent(f"{name} must be a string that is not empty.", field=f"{at}{name}")
     if (time := event.get("time")) is not None and not _PLAIN_TIME.fullmatch(time):
         _check_time(time, f"{at}time")
+    kind = event.get("datacontenttype")
+    if kind is not None and kind != "application/json" and not _MEDIA_TYPE.fullmatch(kind):
+        raise InvalidEvent("datacontenttype must be a media type, as application/json.", field=f"{at}datacontenttype")
     if not event.keys() <= _USUAL:
         _check_unusual(event, at)
     if not plain:
@@ -66,9 +69,6 @@ def _check_unusual(event: Mapping[str, Any], at: str) -> None:
         _check_base64(event, f"{at}data_base64")
     for name in event.keys() - _KNOWN:
         _check_extension(name, event[name], f"{at}{printable(name)}")
-    kind = event.get("datacontenttype")
-    if kind is not None and not _MEDIA_TYPE.fullmatch(kind):
-        raise InvalidEvent("datacontenttype must be a media type, as application/json.", field=f"{at}datacontenttype")
 
 
 def _check_base64(event: Mapping[str, Any], field: str) -> None:

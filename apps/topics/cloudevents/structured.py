@@ -4,6 +4,7 @@ The usual body takes a fast way (three passes in C over the whole body); whateve
 may hide U+0000 or a name given twice, is read exactly, event by event.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
@@ -16,10 +17,13 @@ from apps.topics.cloudevents.attributes import check
 from apps.topics.errors import InvalidEvent
 from apps.topics.items import EVENT, SEQUENCE_BYTES, Item, key_hash
 from core import parse
-from core.errors import InvalidJson
+from core.errors import Invalid
 
 _SLICES = msgspec.json.Decoder(list[msgspec.Raw])
 _OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
+_SCANNER = json.JSONDecoder()
+_WHITE_TEXT = " \n\r\t"
+_BETWEEN = _WHITE_TEXT + ","
 _WHITE = (b" ", b"\n", b"\r", b"\t")
 
 
@@ -41,19 +45,36 @@ def read_batch(body: bytes) -> list[Item]:
     return [item(envelope, raw, at, plain) for envelope, raw, at in zip(envelopes, slices, places, strict=True)]
 
 
-def split(body: bytes, name: str) -> list[bytes]:
-    """The elements of a JSON array as they were sent. Raises InvalidJson, or InvalidEvent for none or too many."""
+def split(body: bytes, name: str, refusal: type[Invalid] = InvalidEvent) -> list[bytes]:
+    """The elements of a JSON array as they were sent. Raises InvalidJson, or `refusal` for none or too many."""
     limit = settings.TOWPATH["MAX_BATCH_EVENTS"]
     try:
         slices = [bytes(raw) for raw in _SLICES.decode(body)]
-    except msgspec.ValidationError:
-        raise InvalidEvent("The body must be a JSON array.", field="") from None
     except (msgspec.DecodeError, RecursionError):
-        parse.load(body)
-        raise InvalidJson() from None
+        slices = _split_exactly(body, refusal)
     if not 1 <= len(slices) <= limit:
-        raise InvalidEvent(f"A batch has 1 to {limit} {name}.", field="", min=1, max=limit)
+        raise refusal(f"A batch has 1 to {limit} {name}.", field="", min=1, max=limit)
     return slices
+
+
+def _split_exactly(body: bytes, refusal: type[Invalid]) -> list[bytes]:
+    """The same for what msgspec refuses: JSON that holds half of a surrogate pair is JSON."""
+    if type(parse.load(body, around=1)) is not list:
+        raise refusal("The body must be a JSON array.", field="")
+    text, slices = body.decode().strip(_WHITE_TEXT), []
+    at = _next(text, 1)
+    while text[at] != "]":
+        _, end = _SCANNER.raw_decode(text, at)
+        slices.append(text[at:end].encode())
+        at = _next(text, end)
+    return slices
+
+
+def _next(text: str, at: int) -> int:
+    """Where the next element begins, or the array ends."""
+    while text[at] in _BETWEEN:
+        at += 1
+    return at
 
 
 def quickly(body: bytes, slices: Sequence[bytes]) -> list[dict[str, Any]] | None:

@@ -70,9 +70,11 @@ def listed(names: str | None, after: str | None = None) -> QuerySet[Topic]:
 
 def bounds(topic: TopicRef, partition: int | None = None) -> list[Bounds]:
     """Of one partition or of all, from one snapshot. Raises NotFound."""
+    if partition is not None and partition >= topic.partitions:
+        raise _no_such_partition(topic)
     found = [Bounds(*row) for row in sql.run((BOUNDS, {"topic_id": topic.id, "partition": partition}))[0]]
     if not found:
-        raise NotFound(f"This topic has the partitions 0 to {topic.partitions - 1}.")
+        raise _no_such_partition(topic)
     return found
 
 
@@ -94,11 +96,13 @@ def page(topic: TopicRef, partition: int, first: int | None, limit: int, field: 
 
     Raises NotFound, CursorExpired below the oldest offset, InvalidParameter naming `field` beyond the head.
     """
+    if partition >= topic.partitions:
+        raise _no_such_partition(topic)
     start = bounds(topic, partition)[0].oldest_offset if first is None else first
     wanted = {"topic_id": topic.id, "partition": partition, "first": start, "limit": limit, "max_bytes": MAX_PAGE_BYTES}
     rows = sql.run((READ, wanted))[0]
     if not rows:
-        raise NotFound(f"This topic has the partitions 0 to {topic.partitions - 1}.")
+        raise _no_such_partition(topic)
     oldest, head = rows[0][:2]
     if start < oldest:
         raise CursorExpired(f"The oldest offset kept is {oldest}.", field=field, oldestOffset=oldest)
@@ -108,3 +112,7 @@ def page(topic: TopicRef, partition: int, first: int | None, limit: int, field: 
     if [event.offset for event in events] != list(range(start, start + len(events))) or (start < head and not events):
         raise Unavailable("The log could not be read without a hole; try again.")
     return Page(partition, events, head)
+
+
+def _no_such_partition(topic: TopicRef) -> NotFound:
+    return NotFound(f"This topic has the partitions 0 to {topic.partitions - 1}.")
