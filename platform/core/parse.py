@@ -16,6 +16,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from msgspec import inspect
 
+from core import surrogates
 from core.errors import InvalidField, InvalidJson, InvalidParameter, UnsupportedMediaType
 from core.shapes import NOT_TEXT, OPAQUE, Plan, parameters, plan, refuse
 from core.shapes import printable as printable
@@ -122,12 +123,19 @@ def decode(raw: bytes, shape: type[Parsed]) -> Parsed:
         raise InvalidField("The body must be a JSON object.", field="")
     check_envelope(envelope, plan(shape))
     try:
-        return _decoder(shape).decode(raw)  # type: ignore[no-any-return]
+        return _decoded(raw, _decoder(shape))  # type: ignore[no-any-return]
     except msgspec.ValidationError as error:
         refuse(error, shape, InvalidField)
+
+
+def _decoded(raw: bytes, decoder: msgspec.json.Decoder[Parsed]) -> Parsed:
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError:
+        raise
     except msgspec.DecodeError:
-        # It is JSON by now: the one thing that msgspec refuses beyond that, also in opaque fields.
-        raise InvalidJson("Lone surrogates are not accepted in this body.") from None
+        # It is JSON by now: the one thing that msgspec refuses beyond that, and by now only opaque fields have it.
+        return surrogates.decode(raw, decoder)
 
 
 def no_body(request: HttpRequest) -> None:
