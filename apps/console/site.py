@@ -7,7 +7,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from unfold.sites import UnfoldAdminSite
 
-from apps.console.pages import overview
+from apps.console.pages import leases, overview
 
 
 class ConsoleSite(UnfoldAdminSite):
@@ -23,4 +23,7 @@ class ConsoleSite(UnfoldAdminSite):
         return overview.show(request)
 
     def extra_urls(self) -> list[URLPattern]:
-        return [path("overview/live/", self.admin_view(overview.live), name="overview_live")]
+        return [
+            path("overview/live/", self.admin_view(overview.live), name="overview_live"),
+            path("leases/", self.admin_view(leases.show), name="leases"),
+        ]

@@ -45,6 +45,7 @@ CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS", "")
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
+    "unfold.contrib.filters",
     "config.admin.TowpathAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",

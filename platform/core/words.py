@@ -44,6 +44,13 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def rate(per_second: float | None) -> str:
+    """`12.5/s`, `90/min` below one a second."""
+    if per_second is None:
+        return UNKNOWN
+    return f"{per_second:,.1f}/s" if per_second >= 1 else f"{per_second * 60:,.0f}/min"
+
+
 def local(at: datetime) -> datetime:
     """In the reader's zone; what lies too close to year 1 or 9999 for that stays in UTC."""
     try:

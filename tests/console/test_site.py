@@ -24,7 +24,7 @@ def test_the_roles_hold_what_their_names_say(roles):
 
 
 def test_the_migration_names_the_permissions_as_the_model_does(roles):
-    kept = dict(Permission.objects.filter(content_type__app_label="console").values_list("codename", "name"))
+    kept = dict(Permission.objects.filter(content_type__model="role").values_list("codename", "name"))
     assert kept == dict(Role._meta.permissions)
 
 

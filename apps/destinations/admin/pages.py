@@ -1,0 +1,157 @@
+"""The list of destinations and the page of one."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from unfold.contrib.filters.admin import ChoicesDropdownFilter, RelatedDropdownFilter
+from unfold.decorators import display
+from unfold.views import ChangeList
+
+from apps.access.models import Audit
+from apps.destinations.admin import cells, pausing
+from apps.destinations.admin.cells import Row, rows
+from apps.destinations.models import Destination
+from apps.destinations.selectors.cause import STATES
+from apps.destinations.selectors.standing import in_state
+from apps.destinations.selectors.trend import trends, workers
+from apps.leases.selectors import leases
+from core.admin import RuntimeAdmin, demand, may, page
+
+LEASES_SHOWN, WORKERS_SHOWN, AUDIT_SHOWN = 50, 20, 20
+# What the chart shows: seconds back, and seconds a point.
+SPANS = {"1h": (3_600, 60), "24h": (86_400, 600), "7d": (604_800, 3_600)}
+
+
+class StateFilter(admin.SimpleListFilter):
+    """State is worked out, not stored: this asks where every destination stands, which is one query."""
+
+    title = parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name) for name in STATES]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Destination]) -> QuerySet[Destination]:
+        return in_state(queryset, self.value() or "") if self.value() in STATES else queryset
+
+
+class DestinationList(ChangeList):
+    def get_results(self, request: HttpRequest) -> None:
+        """Adds to the rows of this page where they stand."""
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        found = rows(self.result_list)
+        for row in self.result_list:
+            row.shown = found.get(row.pk)
+
+
+@admin.register(Destination)
+class DestinationAdmin(RuntimeAdmin):
+    list_display = ("who", "state", "lag", "in_flight", "last", "topic_link")
+    list_filter = (StateFilter, ("type", ChoicesDropdownFilter), ("topic", RelatedDropdownFilter))
+    list_filter_submit = True
+    list_select_related = ("topic",)
+    search_fields = ("name", "topic__name")
+    actions = ("pause_selected", "resume_selected")
+    sortable_by = ("who",)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # type: ignore[override]
+        return DestinationList
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        return [
+            path("<int:number>/live/", view(self.live), name="destinations_destination_live"),
+            path("<int:number>/pause/", view(self.pause), name="destinations_destination_pause"),
+            path("<int:number>/resume/", view(self.resume), name="destinations_destination_resume"),
+            *super().get_urls(),
+        ]
+
+    @display(description="destination", ordering="name")
+    def who(self, row: Destination) -> str:
+        return format_html('{}<div class="tp-why">{}</div>', row.name, row.get_type_display())
+
+    @display(description="state and cause")
+    def state(self, row: Destination) -> str:
+        return _cell(row, cells.state)
+
+    @display(description="lag")
+    def lag(self, row: Destination) -> str:
+        return _cell(row, cells.lag)
+
+    @display(description="in flight / window")
+    def in_flight(self, row: Destination) -> str:
+        return _cell(row, cells.out)
+
+    @display(description="last seen")
+    def last(self, row: Destination) -> str:
+        return _cell(row, cells.last)
+
+    @display(description="topic", ordering="topic__name")
+    def topic_link(self, row: Destination) -> str:
+        return format_html('<a href="?topic__id__exact={}">{}</a>', row.topic_id, row.topic.name)
+
+    def has_pause_permission(self, request: HttpRequest) -> bool:
+        return may(request, pausing.PAUSE)
+
+    @admin.action(description="Pause…", permissions=["pause"])
+    def pause_selected(self, request: HttpRequest, chosen: QuerySet[Destination]) -> HttpResponse:
+        return pausing.pause(request, list(chosen), request.get_full_path(), bulk="pause_selected")
+
+    @admin.action(description="Resume…", permissions=["pause"])
+    def resume_selected(self, request: HttpRequest, chosen: QuerySet[Destination]) -> HttpResponse:
+        return pausing.resume(request, list(chosen), request.get_full_path(), bulk="resume_selected")
+
+    def pause(self, request: HttpRequest, number: int) -> HttpResponse:
+        return pausing.pause(request, [_named(number)], _url(number))
+
+    def resume(self, request: HttpRequest, number: int) -> HttpResponse:
+        return pausing.resume(request, [_named(number)], _url(number))
+
+    def show(self, request: HttpRequest, row: Destination) -> HttpResponse:
+        context = {**_shown(request, row), "opts": self.opts}
+        return page(request, "destinations/destination.html", row.name, context)
+
+    def live(self, request: HttpRequest, number: int) -> HttpResponse:
+        """The part of the page that renews itself."""
+        demand(request, self.view_permission)
+        return render(request, "destinations/destination_live.html", _shown(request, _named(number)))
+
+
+def _cell(row: Destination, say: Any) -> str:
+    shown: Row | None = row.__dict__["shown"]
+    return "being deleted" if shown is None else str(say(shown))
+
+
+def _named(number: int) -> Destination:
+    return get_object_or_404(Destination.objects.select_related("topic"), pk=number)
+
+
+def _url(number: int) -> str:
+    return reverse("admin:destinations_destination_change", args=[number])
+
+
+def _shown(request: HttpRequest, row: Destination) -> dict[str, Any]:
+    key = (row.topic_id, row.consumer_id)
+    span = request.GET.get("span", "1h") if request.GET.get("span") in SPANS else "1h"
+    seconds, step = SPANS[span]
+    history = trends([key], seconds, step).get(key)
+    steps = history.steps if history else ()
+    audit = Audit.objects.filter(object_kind="destination", object_name=row.name).order_by("-id")
+    return {
+        "destination": row,
+        "stands": rows([row]).get(row.pk),
+        "leases": leases(*key, limit=LEASES_SHOWN + 1),
+        "leases_shown": LEASES_SHOWN,
+        "workers": workers(*key, limit=WORKERS_SHOWN),
+        "audit": audit[:AUDIT_SHOWN],
+        "span": span,
+        "spans": list(SPANS),
+        "lag_events": [(point.at, float(point.lag_events)) for point in steps],
+        "lag_seconds": [(point.at, point.lag_seconds) for point in steps],
+        "may_pause": may(request, pausing.PAUSE),
+    }

@@ -1,0 +1,99 @@
+"""Browsing a topic: the latest of all partitions, one partition by offset, one event with its payload."""
+
+from typing import Any
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse
+
+from apps.topics.models import Topic
+from apps.topics.selectors.browsing import PartitionNow, Seen, SeenPage, TopicNow, latest, one, scan
+from core.admin import demand, may, page
+from core.errors import InvalidField
+from core.json_text import indented
+from core.sequence import MAX_OFFSET, parse_sequence
+
+PAYLOADS = "console.view_payloads"
+LIMIT = 50
+SHOWN_CHARACTERS = 32_768  # of a payload in the page; the whole is behind the link to raw
+
+
+class BrowseForm(forms.Form):
+    partition = forms.IntegerField(required=False, min_value=0, label="Partition")
+    start = forms.CharField(required=False, max_length=30, label="From (offset or sequence)")
+    type = forms.CharField(required=False, max_length=200, label="Type")
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or self.cleaned_data
+        text = (given.get("start") or "").strip()
+        if "." in text:
+            try:
+                given["partition"], given["start"] = parse_sequence(text, "start")
+            except InvalidField as error:
+                raise forms.ValidationError(error.message) from None
+        elif text and not (text.isdecimal() and int(text) <= MAX_OFFSET):
+            raise forms.ValidationError("From has to be an offset, as 120, or a sequence, as 003.00000000000000000120.")
+        else:
+            given["start"] = int(text) if text else None
+        return given
+
+
+def browse(request: HttpRequest, topic: Topic, now: TopicNow) -> dict[str, Any]:
+    """What the topic's page shows of its events."""
+    form = BrowseForm(request.GET or None)
+    given = form.cleaned_data if form.is_valid() else {}
+    part = _partition(now, given)
+    found = _found(topic, part, given)
+    earlier = max(part.hot, given["start"] - LIMIT) if part and given.get("start") and given["start"] > part.hot else None
+    return {"form": form, "part": part, "events": found.events, "next": found.next, "earlier": earlier}
+
+
+def _partition(now: TopicNow, given: dict[str, Any]) -> PartitionNow | None:
+    """A type or an offset is looked for in one partition, the first unless another is named."""
+    number = given.get("partition")
+    if number is None and (given.get("type") or given.get("start") is not None):
+        number = 0
+    return next((part for part in now.partitions if part.partition == number), None)
+
+
+def _found(topic: Topic, part: PartitionNow | None, given: dict[str, Any]) -> SeenPage:
+    if part is None:
+        return SeenPage(latest(topic.pk, LIMIT), None)
+    start = given.get("start")
+    if start is None:
+        start = part.hot if given.get("type") else max(part.hot, part.next - LIMIT)
+    return scan(part, start, LIMIT, given.get("type") or None)
+
+
+def show(request: HttpRequest, topic: Topic, partition: int, offset: int) -> HttpResponse:
+    event = _event(topic, partition, offset)
+    may_read = may(request, PAYLOADS)
+    text = (event.body or "") if may_read else ""
+    context = {
+        "topic": topic,
+        "event": event,
+        "may_read": may_read,
+        "payload": text[:SHOWN_CHARACTERS] if event.is_record else _readable(text),
+        "is_cut": len(text) > SHOWN_CHARACTERS,
+    }
+    return page(request, "topics/event.html", f"{topic.name} {event.sequence}", context)
+
+
+def _readable(text: str) -> str:
+    """Set out in lines, unless that would be cut."""
+    lines = indented(text) if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS]
+    return lines if len(lines) <= 4 * SHOWN_CHARACTERS else text
+
+
+def raw(request: HttpRequest, topic: Topic, partition: int, offset: int) -> HttpResponse:
+    """Byte for byte what is stored, as plain text whatever it is."""
+    demand(request, PAYLOADS)
+    event = _event(topic, partition, offset)
+    headers = {"Content-Disposition": f'inline; filename="{event.sequence}.txt"', "X-Content-Type-Options": "nosniff"}
+    return HttpResponse((event.body or "").encode(), content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _event(topic: Topic, partition: int, offset: int) -> Seen:
+    event = one(topic.pk, partition, offset) if partition < topic.partitions and offset <= MAX_OFFSET else None
+    if event is None:
+        raise Http404
+    return event

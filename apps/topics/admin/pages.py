@@ -1,0 +1,84 @@
+"""The list of topics, and the page of one with its partitions and events."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from unfold.decorators import display
+from unfold.views import ChangeList
+
+from apps.topics.admin import events
+from apps.topics.models import Topic
+from apps.topics.selectors.browsing import TopicNow, topics_now
+from core import words
+from core.admin import RuntimeAdmin, demand, page
+
+
+class TopicList(ChangeList):
+    def get_results(self, request: HttpRequest) -> None:
+        """Adds to the rows of this page how their partitions stand."""
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        found = topics_now(row.pk for row in self.result_list)
+        for row in self.result_list:
+            row.now = found.get(row.pk)
+
+
+@admin.register(Topic)
+class TopicAdmin(RuntimeAdmin):
+    list_display = ("name", "partitions", "records", "bytes", "rate", "last_append", "created")
+    search_fields = ("name",)
+    sortable_by = ("name", "partitions", "created")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # type: ignore[override]
+        return TopicList
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view
+        event = "<int:number>/events/<int:partition>/<int:offset>/"
+        return [
+            path(event, view(self.event), name="topics_topic_event"),
+            path(f"{event}raw/", view(self.raw), name="topics_topic_event_raw"),
+            *super().get_urls(),
+        ]
+
+    @display(description="hot records")
+    def records(self, row: Topic) -> str:
+        return words.count(_now(row).hot_records)
+
+    @display(description="hot bytes")
+    def bytes(self, row: Topic) -> str:
+        return words.size(_now(row).hot_bytes)
+
+    @display(description="append rate")
+    def rate(self, row: Topic) -> str:
+        return words.rate(_now(row).rate)
+
+    @display(description="last append")
+    def last_append(self, row: Topic) -> str:
+        return words.ago(_now(row).last_at)
+
+    @display(description="made", ordering="created_at")
+    def created(self, row: Topic) -> str:
+        return words.ago(row.created_at)
+
+    def show(self, request: HttpRequest, row: Topic) -> HttpResponse:
+        now = topics_now([row.pk]).get(row.pk, NOTHING)
+        context = {"topic": row, "now": now, "opts": self.opts, **events.browse(request, row, now)}
+        return page(request, "topics/topic.html", row.name, context)
+
+    def event(self, request: HttpRequest, number: int, partition: int, offset: int) -> HttpResponse:
+        demand(request, self.view_permission)
+        return events.show(request, get_object_or_404(Topic, pk=number), partition, offset)
+
+    def raw(self, request: HttpRequest, number: int, partition: int, offset: int) -> HttpResponse:
+        return events.raw(request, get_object_or_404(Topic, pk=number), partition, offset)
+
+
+NOTHING = TopicNow(())
+
+
+def _now(row: Topic) -> TopicNow:
+    return row.__dict__["now"] or NOTHING

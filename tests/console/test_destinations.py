@@ -1,0 +1,300 @@
+"""Destinations in the admin: which stand still, why, and the buttons."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from apps.access.models import Audit
+from apps.cursors.models import Consumer
+from apps.destinations.models import Destination
+from tests.console import world
+
+pytestmark = pytest.mark.django_db
+MARKUP = "<script>alert(1)</script>&\"'"
+LIST = "/admin/destinations/destination/"
+
+
+def url(destination, verb="change") -> str:
+    return f"{LIST}{destination.pk}/{verb}/"
+
+
+def consumer(destination) -> Consumer:
+    return Consumer.objects.get(topic_id=destination.topic_id, consumer_id=destination.consumer_id)
+
+
+@pytest.fixture
+def topic(db):
+    return world.topic(name="orders")
+
+
+@pytest.fixture
+def billing(topic):
+    """Ten events behind, three of them leased."""
+    world.events(topic, 10, age=725)
+    made = world.destination(topic, "billing")
+    world.lease(made, 0, 0, 3, worker="worker-7")
+    return made
+
+
+def state(name: str):
+    """Brings a destination named `name` into the state of that cause."""
+    topic = world.topic(name=f"topic-{name}")
+    made = world.destination(topic, name, window_size=10, max_unsettled=20)
+    if name != "caught_up":
+        world.events(topic, 100, age=7200)
+    match name:
+        case "paused":
+            made_consumer = {"paused_at": timezone.now(), "paused_by": "ana", "pause_reason": "deploy"}
+            Consumer.objects.filter(topic_id=made.topic_id).update(**made_consumer)
+        case "disabled":
+            Consumer.objects.filter(topic_id=made.topic_id).update(disabled_at=timezone.now(), disabled_reason="gone")
+        case "window_full":
+            world.lease(made, 0, 0, 10)
+        case "too_many_unsettled":
+            world.lease(made, 0, 0, 9)
+            world.lease(made, 0, 9, 11, state="waiting", ends_in=600)
+        case "held_by_lease":
+            world.lease(made, 0, 0, 2, worker="worker-7", attempt=5, age=900)
+            world.seen(made, "worker-7")
+        case "delivering":
+            world.execute("UPDATE event SET appended_at = statement_timestamp() WHERE topic_id = %s", topic.pk)
+            world.lease(made, 0, 0, 3)
+        case "partition_stalled":
+            world.lease(made, 1, 0, 1)
+            world.seen(made, "worker-1")
+    return made
+
+
+SAID = {
+    "caught_up": "caught up",
+    "paused": "paused by ana: deploy",
+    "disabled": "disabled: gone",
+    "window_full": "window full: 10 of 10 leased",
+    "too_many_unsettled": "too many unsettled: 9 leased, 11 waiting (limit 20)",
+    "held_by_lease": "of worker-7, attempt 5",
+    "no_pull": "no pull yet",
+    "delivering": "delivering, ",
+}
+
+
+@pytest.mark.parametrize("code", SAID)
+def test_every_cause_is_said_in_the_list_and_on_the_page(login, code):
+    made, client = state(code), login("Viewer")
+    assert SAID[code] in client.get(LIST).content.decode()
+    assert SAID[code] in client.get(url(made)).content.decode()
+
+
+def test_the_list_the_page_and_the_live_part_tell_the_same_lag(login, billing):
+    client = login("Viewer")
+    assert "10 events" in client.get(LIST).content.decode()
+    for verb in ("change", "live"):
+        html = client.get(url(billing, verb)).content.decode()
+        assert "<dd>10</dd>" in html
+        assert "12 min 5 s" in html
+        assert "worker-7" in html
+        assert "3 / 1,000" in html
+
+
+def test_nobody_has_pulled_and_nothing_is_there_are_not_shown_as_lag(login, topic):
+    made = world.destination(topic, "fresh")
+    html = login("Viewer").get(url(made)).content.decode()
+    assert "caught up" in html and "<dd>0</dd>" in html and "<dd>0 s</dd>" in html and "<dd>never</dd>" in html
+
+
+def test_what_the_lag_in_time_cannot_be_told_is_unknown_not_zero(login, billing):
+    world.execute("UPDATE topic_partition SET hot_offset = 5 WHERE topic_id = %s AND partition = 0", billing.topic_id)
+    html = login("Viewer").get(url(billing)).content.decode()
+    assert "<dd>unknown</dd>" in html
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("active", {"quick"}), ("paused", {"stopped"}), ("held", {"full"})])
+def test_the_list_is_narrowed_by_state(login, topic, asked, shown):
+    world.destination(topic, "quick")
+    stopped = world.destination(topic, "stopped")
+    Consumer.objects.filter(topic_id=topic.pk, consumer_id=stopped.consumer_id).update(paused_at=timezone.now())
+    full = world.destination(topic, "full", window_size=3)
+    world.events(topic, 5)
+    world.lease(full, 0, 0, 3)
+    for name in ("quick", "stopped"):
+        world.execute(
+            "UPDATE cursor SET position = 5 WHERE partition = 0 AND consumer_id = %s",
+            Destination.objects.get(name=name).consumer_id,
+        )
+    html = login("Viewer").get(f"{LIST}?state={asked}").content.decode()
+    assert {name for name in ("quick", "stopped", "full") if f">{name}<" in html} == shown
+
+
+def test_the_list_is_narrowed_by_topic_and_type_and_searched(login, topic):
+    world.destination(topic, "one")
+    other = world.topic(name="other")
+    world.destination(other, "two")
+    client = login("Viewer")
+    for asked in (f"topic__id__exact={other.pk}", "q=two", "q=other", "type__exact=DURABLE_CONSUMER&q=two&state="):
+        html = client.get(f"{LIST}?{asked}").content.decode()
+        assert ">two<" in html and ">one<" not in html
+
+
+def test_pausing_says_what_will_happen_and_does_it_with_an_audit_record(login, billing):
+    client = login("Operator")
+    page = client.get(url(billing, "pause")).content.decode()
+    assert "3 events leased now may still be acknowledged" in page
+    assert "10 events wait to be settled" in page
+    until = (timezone.now() + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M")
+    answer = client.post(url(billing, "pause"), {"confirmed": "1", "reason": "deploy", "resume_at": until}, follow=True)
+    assert "Paused billing." in answer.content.decode()
+    paused = consumer(billing)
+    assert paused.paused_at is not None and paused.pause_reason == "deploy" and paused.resume_at is not None
+    entry = Audit.objects.get(verb="pause")
+    assert (entry.object_kind, entry.object_name, entry.actor_name, entry.reason) == (
+        "destination",
+        "billing",
+        "operator",
+        "deploy",
+    )
+    assert "deploy" in client.get(url(billing)).content.decode()
+
+
+def test_the_end_of_a_pause_is_taken_in_the_administrators_zone(login, billing):
+    client = login("Operator")
+    client.cookies["towpath_zone"] = "America/Chicago"
+    client.post(url(billing, "pause"), {"confirmed": "1", "reason": "x", "resume_at": "2099-07-01T12:00"})
+    assert consumer(billing).resume_at.isoformat() == "2099-07-01T17:00:00+00:00"
+
+
+def test_resuming_says_what_waits(login, billing):
+    client = login("Operator")
+    client.post(url(billing, "pause"), {"confirmed": "1", "reason": "deploy"})
+    assert "10 events wait; age of the oldest: 12 min" in client.get(url(billing, "resume")).content.decode()
+    client.post(url(billing, "resume"), {"confirmed": "1", "reason": "deployed"})
+    assert consumer(billing).paused_at is None
+    assert Audit.objects.get(verb="resume").reason == "deployed"
+
+
+@pytest.mark.parametrize("given", [{"reason": ""}, {"reason": "x", "resume_at": "2001-01-01T00:00"}, {"reason": "x" * 2001}])
+def test_a_pause_without_a_reason_or_with_a_past_end_is_refused(login, billing, given):
+    answer = login("Operator").post(url(billing, "pause"), {"confirmed": "1", **given})
+    assert answer.status_code == 200
+    assert consumer(billing).paused_at is None
+
+
+def test_a_get_changes_nothing(login, billing):
+    login("Operator").get(url(billing, "pause"), {"confirmed": "1", "reason": "x"})
+    assert consumer(billing).paused_at is None
+
+
+def test_a_button_that_would_do_nothing_is_disabled_with_the_reason(login, billing):
+    client = login("Operator")
+    assert "It is not paused." in client.get(url(billing)).content.decode()
+    html = client.get(url(billing, "resume")).content.decode()
+    assert "Nothing here is paused." in html and "disabled" in html
+    client.post(url(billing, "resume"), {"confirmed": "1", "reason": "x"})
+    assert not Audit.objects.filter(verb="resume").exists()
+
+
+def test_a_viewer_sees_no_button_that_works_and_a_forged_post_is_403(login, billing):
+    client = login("Viewer")
+    html = client.get(url(billing)).content.decode()
+    assert "Your role may not pause or resume." in html
+    assert url(billing, "pause") not in html
+    for verb in ("pause", "resume"):
+        assert client.post(url(billing, verb), {"confirmed": "1", "reason": "x"}).status_code == 403
+        assert client.get(url(billing, verb)).status_code == 403
+    for action in ("pause_selected", "resume_selected", "delete_selected"):
+        forged = {"action": action, "_selected_action": [billing.pk], "confirmed": "1", "reason": "x", "post": "yes"}
+        assert client.post(LIST, forged).status_code == 403
+    assert consumer(billing).paused_at is None
+    assert Destination.objects.filter(pk=billing.pk).exists()
+
+
+def test_several_are_paused_and_resumed_at_once(login, topic):
+    made = [world.destination(topic, name) for name in ("a", "b", "c")]
+    client = login("Operator")
+    client.post(url(made[1], "pause"), {"confirmed": "1", "reason": "before"})
+    chosen = {"action": "pause_selected", "_selected_action": [row.pk for row in made]}
+    page = client.post(LIST, chosen).content.decode()
+    assert "2 destinations hand out nothing more: a, c" in page
+    assert "1 of the chosen stay as they are (paused already)" in page
+    answer = client.post(LIST, {**chosen, "confirmed": "1", "reason": "night"}, follow=True)
+    assert "Paused a, c." in answer.content.decode()
+    assert [consumer(row).pause_reason for row in made] == ["night", "before", "night"]
+    client.post(LIST, {**chosen, "action": "resume_selected", "confirmed": "1", "reason": "morning"})
+    assert [consumer(row).paused_at for row in made] == [None, None, None]
+    assert Audit.objects.filter(verb="resume").count() == 3
+
+
+def test_every_text_on_the_page_is_escaped(login, billing):
+    world.lease(billing, 1, 0, 1, worker=MARKUP, error=MARKUP)
+    world.seen(billing, MARKUP)
+    client = login("Operator")
+    client.post(url(billing, "pause"), {"confirmed": "1", "reason": MARKUP})
+    for path in (LIST, url(billing), url(billing, "live"), "/admin/leases/", "/admin/", f"/admin/leases/?worker={MARKUP}"):
+        html = client.get(path).content.decode()
+        assert "<script>alert" not in html, path
+        assert "&lt;script&gt;alert" in html, path
+
+
+def test_the_chart_shows_the_samples_and_leaves_gaps(login, billing):
+    for minute, seconds in [(30, 10.0), (20, None), (10, 600.0)]:
+        world.sample(billing, minute * 60, lag=minute * 1000, settled=minute, head=40_000, seconds=seconds)
+    html = login("Viewer").get(url(billing)).content.decode()
+    assert "highest: 30,000 events" in html and "highest: 10 min" in html
+    assert html.count("<polyline") == 3
+
+
+@pytest.mark.parametrize("span", ["1h", "24h", "7d", "forever", "'"])
+def test_the_chart_reaches_back_as_far_as_asked(login, billing, span):
+    world.sample(billing, 7200, lag=7777, settled=1, head=2)
+    html = login("Viewer").get(f"{url(billing)}?span={span}").content.decode()
+    assert ("7,777" in html) == (span in ("24h", "7d"))
+
+
+def test_the_last_acknowledgement_is_read_from_the_samples(login, billing):
+    for minute, settled in [(50, 1), (40, 5), (5, 5)]:
+        world.sample(billing, minute * 60, lag=0, settled=settled, head=9)
+    assert re.search("ack <time[^>]*>4[01] min", login("Viewer").get(LIST).content.decode())
+
+
+def test_a_hundred_destinations_and_ten_thousand_leases_take_few_queries(login, django_assert_max_num_queries):
+    topic = world.topic(partitions=8)
+    for partition in range(8):
+        world.events(topic, 500, partition=partition)
+    made = [world.destination(topic, f"d-{number:03d}") for number in range(100)]
+    world.many_leases(topic, 10_000)
+    client = login("Operator")
+    for path in (
+        LIST,
+        f"{LIST}?state=held",
+        f"{LIST}?q=d-",
+        url(made[0]),
+        url(made[0], "live"),
+        "/admin/leases/",
+        "/admin/",
+    ):
+        with django_assert_max_num_queries(14) as captured:
+            assert client.get(path).status_code == 200, path
+        assert not [query["sql"] for query in captured.captured_queries if "COUNT(" in query["sql"]], path
+    everything = {"action": "pause_selected", "_selected_action": [row.pk for row in made]}
+    with django_assert_max_num_queries(14):
+        assert "90 more" in client.post(LIST, everything).content.decode()
+
+
+def test_leases_over_all_destinations_are_listed_page_by_page(login, topic):
+    made = world.destination(topic, "billing")
+    for number in range(150):
+        world.lease(made, 0, number, 1, worker=f"w{number % 3}")
+    client = login("Viewer")
+    first = client.get("/admin/leases/")
+    assert first.content.decode().count("billing") == 100
+    rest = client.get(f"/admin/leases/?after={first.context['next']}")
+    assert len(rest.context["leases"]) == 50 and rest.context["next"] == ""
+    assert len(client.get("/admin/leases/?worker=w1").context["leases"]) == 50
+    assert client.get("/admin/leases/?after=nonsense").status_code == 200
+
+
+def test_a_destination_that_is_gone_is_a_404_for_humans(login):
+    client = login("Operator")
+    for path in (f"{LIST}999999/change/", f"{LIST}999999/pause/", f"{LIST}999999/live/", f"{LIST}{10**30}/pause/"):
+        answer = client.get(path)
+        assert answer.status_code == 404 and b"There is no such thing" in answer.content

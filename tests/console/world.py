@@ -1,0 +1,108 @@
+"""Brings the database into the states that pages have to show, row by row: some of them take days to come about."""
+
+import json
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from django.db import connection
+from django.utils import timezone
+
+from apps.cursors.models import Consumer
+from apps.destinations.models import Destination
+from apps.topics.models import Topic
+from core.ids import uuid7
+from tests.factories import unique
+
+
+def execute(statement: str, *values) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+
+
+def topic(partitions: int = 2, name: str | None = None) -> Topic:
+    made = Topic.objects.create(name=name or unique("orders"), partitions=partitions)
+    for number in range(partitions):
+        execute("INSERT INTO topic_partition (topic_id, partition) VALUES (%s, %s)", made.pk, number)
+    return made
+
+
+def event(
+    home: Topic, offset: int, body: str | None = None, *, partition: int = 0, age: float = 0, kind: int = 1, **attributes
+) -> None:
+    given = {"key": f"e{offset}", "type": "order.made", "source": "/shop", "subject": f"order-{offset}", **attributes}
+    text = body if body is not None else json.dumps({"id": given["key"], "data": {"n": offset}})
+    execute(
+        'INSERT INTO event (topic_id, partition, kind, "offset", appended_at, total_bytes, partition_key, key, type, source,'
+        " subject, body) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        home.pk, partition, kind, offset, timezone.now() - timedelta(seconds=age), (offset + 1) * 100,
+        given.get("partition_key", "k"), given["key"], given["type"], given["source"], given["subject"], text,
+    )  # fmt: skip
+
+
+def events(home: Topic, number: int, *, partition: int = 0, age: float = 0) -> None:
+    execute(
+        'INSERT INTO event (topic_id, partition, kind, "offset", appended_at, total_bytes, partition_key, key, type, source,'
+        " subject, body) SELECT %s, %s, 1, n, statement_timestamp() - %s * interval '1 second', (n + 1) * 100, 'k',"
+        " 'e' || n, 'order.made', '/shop', 'order-' || n, '{\"data\":' || n || '}' FROM generate_series(0, %s) AS n",
+        home.pk, partition, age, number - 1,
+    )  # fmt: skip
+
+
+def lease(
+    consumer, partition: int, first: int, number: int, *, worker: str = "worker-1", attempt: int = 1, age: float = 0,
+    ends_in: float = 60, state: str = "leased", error: str | None = None,
+) -> UUID:  # fmt: skip
+    """A lease over `number` offsets of a consumer (anything with topic_id and consumer_id), `age` seconds old."""
+    made, now = uuid4(), timezone.now()
+    execute(
+        "INSERT INTO lease (topic_id, consumer_id, id, partition, first_offset, next_offset, events, generation, attempt,"
+        " handouts, leased_at, handed_at, visible_at, state, worker, error)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        consumer.topic_id, consumer.consumer_id, made, partition, first, first + number, number, attempt - 1, attempt,
+        attempt, now - timedelta(seconds=age), now - timedelta(seconds=age), now + timedelta(seconds=ends_in), state, worker,
+        error,
+    )  # fmt: skip
+    return made
+
+
+def sample(consumer, age: float, lag: int, settled: int, head: int, seconds: float | None = None) -> None:
+    execute(
+        "INSERT INTO lag_sample (topic_id, consumer_id, at, lag_events, lag_seconds, in_flight, waiting, head, settled)"
+        " VALUES (%s, %s, %s, %s, %s, 0, 0, %s, %s)",
+        consumer.topic_id, consumer.consumer_id, timezone.now() - timedelta(seconds=age), lag, seconds, head, settled,
+    )  # fmt: skip
+
+
+def destination(home: Topic, name: str, **settings) -> Destination:
+    """At the oldest event of its topic."""
+    made = Consumer(topic_id=home.pk, kind="destination", name=name, **settings)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval(pg_get_serial_sequence('consumer', 'id'))")
+        made.consumer_id = cursor.fetchone()[0]
+    made.save(force_insert=True)
+    for number in range(home.partitions):
+        execute(
+            "INSERT INTO cursor (topic_id, consumer_id, partition, position) VALUES (%s, %s, %s, 0)",
+            home.pk, made.consumer_id, number,
+        )  # fmt: skip
+    return Destination.objects.create(uid=uuid7(), name=name, topic=home, consumer_id=made.consumer_id)
+
+
+def seen(consumer, worker: str, age: float = 0) -> None:
+    execute(
+        "INSERT INTO worker_seen (topic_id, consumer_id, worker, seen_at)"
+        " VALUES (%s, %s, %s, statement_timestamp() - %s * interval '1 second')",
+        consumer.topic_id, consumer.consumer_id, worker, age,
+    )  # fmt: skip
+
+
+def many_leases(home: Topic, number: int) -> None:
+    """Spread over the consumers of a topic, past their positions."""
+    execute(
+        "INSERT INTO lease (topic_id, consumer_id, id, partition, first_offset, next_offset, events, generation, attempt,"
+        " handouts, leased_at, handed_at, visible_at, state, worker)"
+        " SELECT c.topic_id, c.id, gen_random_uuid(), n %% 8, n, n + 1, 1, 0, 1, 1, statement_timestamp(),"
+        " statement_timestamp(), statement_timestamp() + interval '1 minute', 'leased', 'w' || n"
+        " FROM consumer AS c CROSS JOIN generate_series(0, %s - 1) AS n WHERE c.topic_id = %s",
+        number // 100, home.pk,
+    )  # fmt: skip
