@@ -21,3 +21,13 @@ class Role(models.Model):
             ("publish_test", "Publish a test event"),
             ("manage_clients", "Make, rotate and revoke API keys and OAuth applications"),
         ]
+
+
+class BeatProof(models.Model):
+    """One row, written through beat, broker and worker: how /readyz knows that all three are alive."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    proved_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "beat_proof"

@@ -13,5 +13,6 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "sample queues": every(15, "queues.sample"),
     "repair group keys of queues": every(60, "queues.repair_groups"),
     "forget purged and expired things of queues": every(30, "queues.forget"),
+    "prove beat, broker and worker": every(10, "console.prove_beat"),
     "sweep deleted topics": every(60, "topics.sweep_deleted"),
 }

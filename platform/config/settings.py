@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 import sys
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,7 @@ def _database(url: str) -> dict[str, Any]:
         "OPTIONS": {
             # 0: raw cursors prepare at first use (None would make them ignore prepare=True). The ORM is not affected.
             "prepare_threshold": 0,
+            "connect_timeout": 5,
             "application_name": _setting("TOWPATH_PROCESS", "towpath"),
             "options": "-c jit=off -c plan_cache_mode=force_generic_plan -c lock_timeout=5s"
             " -c statement_timeout=30s -c idle_in_transaction_session_timeout=10s",
@@ -312,6 +314,9 @@ GATEWAY: dict[str, Any] = {
     # Where LISTEN goes when DATABASE_URL leads through a pooler that has no sessions.
     "listen_url": _setting("TOWPATH_LISTEN_URL"),
 }
+
+# From where /metrics is read without a token: names of topics stand in it. A request through a proxy always needs one.
+METRICS_NETWORKS = [ip_network(network) for network in _list("TOWPATH_METRICS_NETWORKS", "127.0.0.0/8,::1/128")]
 
 READABLE_LOG = _setting("TOWPATH_LOG_FORMAT", "text" if sys.stderr.isatty() else "json") == "text"
 LOGGING = logging_settings(_setting("TOWPATH_LOG_LEVEL", "INFO"), READABLE_LOG)

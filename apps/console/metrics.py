@@ -1,0 +1,58 @@
+"""What Prometheus reads from this process, and who may: names of topics and tables are nobody else's business."""
+
+import threading
+import time
+from collections.abc import Mapping
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.db import DatabaseError
+from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
+
+from core import sql
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+DATABASE_SECONDS = 5.0
+FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
+
+OLDEST_SNAPSHOT = sql.statement(__file__, "oldest_snapshot")
+DEAD_TUPLES = sql.statement(__file__, "dead_tuples")
+
+OLDEST_XMIN = Gauge("towpath_oldest_xmin_seconds", "Age of the oldest transaction that keeps dead rows.")
+DEAD = Gauge("towpath_dead_tuples", "Dead rows not yet removed.", ["table"])
+
+_lock = threading.Lock()
+_looked_at = 0.0
+
+
+def is_near(meta: Mapping[str, str]) -> bool:
+    """From a network that settings.METRICS_NETWORKS names, and not through a proxy, whose own address says nothing."""
+    if any(name in meta for name in FORWARDED):
+        return False
+    try:
+        address = ip_address(meta.get("REMOTE_ADDR", ""))
+    except ValueError:
+        return False
+    return any(address in network for network in settings.METRICS_NETWORKS)
+
+
+def exposition() -> bytes:
+    global _looked_at
+    with _lock:
+        if time.monotonic() - _looked_at > DATABASE_SECONDS:
+            _look_at_database()
+            _looked_at = time.monotonic()
+    return generate_latest()
+
+
+def _look_at_database() -> None:
+    """While the database is away its figures are missing, which is the truth; those of the process are still answered."""
+    DEAD.clear()
+    try:
+        ages, tables = sql.run((OLDEST_SNAPSHOT, {}), (DEAD_TUPLES, {}))
+    except DatabaseError:
+        OLDEST_XMIN.set(float("nan"))
+        return
+    OLDEST_XMIN.set(ages[0][0])
+    for table, dead in tables:
+        DEAD.labels(table).set(dead)
