@@ -17,7 +17,7 @@ INSIDE_AN_APP = {
 # Pure rules and values, neither operation nor selector: named here on purpose.
 RULES = {
     "topics": {"cloudevents", "hashing", "items", "load", "records"},
-    "access": {"audit", "credentials", "oauth", "scopes"},
+    "access": {"audit", "credentials", "hashers", "oauth", "scopes"},
     "queues": {"timetable"},
     "console": {"health", "metrics", "middleware", "navigation", "pages", "site"},
 }
