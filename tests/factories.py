@@ -39,7 +39,7 @@ class Api(Client):
 
     def generic(self, method: str, path: str, data: Any = b"", content_type: str = "application/json", **extra: Any) -> Any:
         """Every method of the client ends here."""
-        headers = dict(extra.pop("headers", None) or {})
+        headers = {name.lower(): value for name, value in (extra.pop("headers", None) or {}).items()}
         if self.token is not None:
             headers.setdefault("authorization", f"Bearer {self.token}")
         return super().generic(method, path, data, content_type, headers=headers, **extra)
