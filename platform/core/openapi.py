@@ -11,7 +11,7 @@
 
 By itself come: tag and description (the docstring of the method or the view) with the scope, security, path parameters,
 the errors that every call may answer, and the queues' envelope around all of it. For the filters of a FilterSet:
-parameters=filters_of(TopicFilter).
+parameters=filters_of(TopicFilter). A query or a body that is not described here is refused (access/api/permissions.py).
 """
 
 import re
@@ -129,6 +129,9 @@ class Schema(AutoSchema):
     def get_auth(self) -> list[dict[str, Any]]:
         scopes = self._scopes()
         return [{"bearer": []}, *({"oauth2": [scope]} for scope in scopes)] if scopes else [{}]
+
+    def get_request_serializer(self) -> None:
+        """A body is taken where @extend_schema says so."""
 
     def _scopes(self) -> tuple[str, ...]:
         scope = getattr(self.view, "scopes", {}).get(self.method, ())
