@@ -1,7 +1,7 @@
 """One transaction that appends to one or more partitions of a topic: lock their rows, then decide, number and insert."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -10,12 +10,24 @@ from apps.topics.operations.outcomes import Written
 from apps.topics.operations.slots import Groups, Slot, merge, number, share
 from apps.topics.selectors.resolve import TopicRef
 from core import notices, sql
+from core.arrays import integers, smallints, texts
 from core.errors import NotFound
 
 LOCK = sql.statement(__file__, "lock_partitions")
 APPEND = sql.statement(__file__, "append")
 
-_COLUMNS = ("partition_keys", "keys", "key_hashes", "kinds", "sizes", "types", "sources", "subjects", "bodies")
+# As the members of an Item stand.
+_COLUMNS: dict[str, Callable[[Any], bytes]] = {
+    "partition_keys": texts,
+    "keys": texts,
+    "key_hashes": texts,
+    "kinds": smallints,
+    "sizes": integers,
+    "types": texts,
+    "sources": texts,
+    "subjects": texts,
+    "bodies": texts,
+}
 
 
 def write(
@@ -26,7 +38,7 @@ def write(
     `patience` is the lock_timeout, None the connection's own. Raises NotFound for a deleted topic, and django.db errors.
     """
     slots = [merge(partition, members) for partition in sorted({partition for member in members for partition in member})]
-    lock = {"topic_id": topic.id, "partitions": [slot.partition for slot in slots], "patience": patience}
+    lock = {"topic_id": topic.id, "partitions": smallints([slot.partition for slot in slots]), "patience": patience}
     _, answer = sql.run((LOCK, lock), (APPEND, _parameters(topic, slots)))
     if not answer or len(answer[0][0] or ()) != len(slots):
         raise NotFound("The topic was deleted.")
@@ -39,10 +51,10 @@ def _parameters(topic: TopicRef, slots: Sequence[Slot]) -> dict[str, Any]:
     columns = zip(*(item for slot in slots for item in slot.items), strict=True)
     return {
         "topic_id": topic.id,
-        "partitions": [slot.partition for slot in slots],
+        "partitions": smallints([slot.partition for slot in slots]),
         "dedup_seconds": topic.dedup_seconds,
-        "slots": [place for place, slot in enumerate(slots, 1) for _ in slot.items],
-        **dict(zip(_COLUMNS, map(list, columns), strict=True)),
+        "slots": smallints([place for place, slot in enumerate(slots, 1) for _ in slot.items]),
+        **{name: array(column) for (name, array), column in zip(_COLUMNS.items(), columns, strict=True)},
     }
 
 
