@@ -15,4 +15,8 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "forget purged and expired things of queues": every(30, "queues.forget"),
     "prove beat, broker and worker": every(10, "console.prove_beat"),
     "sweep deleted topics": every(60, "topics.sweep_deleted"),
+    "expire leases": every(5, "leases.expire"),
+    "sample lag": every(15, "destinations.sample"),
+    "thin lag samples and forget workers": every(600, "destinations.thin"),
+    "make and drop day partitions": every(3600, "console.roll_partitions"),
 }

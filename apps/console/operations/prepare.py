@@ -15,6 +15,7 @@ from psycopg import errors, sql
 from apps.access.models import ApiKey
 from apps.access.operations import create_api_key
 from apps.access.scopes import SCOPES, Grant
+from core import partitions
 
 MINIMUM_VERSION = 150_000
 PATIENCE_SECONDS = 60.0
@@ -45,6 +46,7 @@ def migrate(verbosity: int) -> None:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATIONS])
         try:
             call_command("migrate", interactive=False, verbosity=verbosity)
+            partitions.roll()  # a database that rested for weeks has none for today
         finally:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATIONS])
 

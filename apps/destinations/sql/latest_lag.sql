@@ -1,0 +1,18 @@
+-- does: the newest sample of every consumer, with the name people know it by; none when it is older than five minutes
+-- locks: nothing
+-- index: none for consumer, which is read whole; lag_sample_pkey
+SELECT
+    consumer.kind, topic.name AS topic, coalesce(destination.name, consumer.name) AS name,
+    sample.at, sample.lag_events, sample.lag_seconds, sample.in_flight, sample.waiting, sample.state, sample.cause
+FROM consumer
+JOIN topic ON topic.id = consumer.topic_id
+LEFT JOIN destination ON destination.topic_id = consumer.topic_id AND destination.consumer_id = consumer.id
+CROSS JOIN LATERAL (
+    SELECT at, lag_events, lag_seconds, in_flight, waiting, state, cause
+    FROM lag_sample
+    WHERE lag_sample.topic_id = consumer.topic_id AND lag_sample.consumer_id = consumer.id
+        AND at >= statement_timestamp() - interval '5 minutes'
+    ORDER BY at DESC
+    LIMIT 1
+) AS sample
+ORDER BY topic.name, name
