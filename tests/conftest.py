@@ -1,12 +1,24 @@
 """The fixture world shared by all tests; builders are in tests/factories.py."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.apps import apps
 from django.db import connection
 
 from tests.factories import Api, api_key
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Threads of this process that live as long as it (notices, sightings) must not keep the database from being dropped."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture(autouse=True)
