@@ -5,7 +5,7 @@ first; a cron with `*` or a step in minutes or hours keeps real time.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -20,6 +20,7 @@ MISSED_AFTER = timedelta(seconds=60)
 MAX_CATCH_UP = 100
 # Windows to look for the last missed times in: a year of outage is not walked minute by minute.
 _LOOK_BACK = tuple(timedelta(hours=hours) for hours in (1, 24, 24 * 30, 24 * 366, 24 * 366 * 10))
+_LONGEST_FOLD = timedelta(hours=3)
 _FIELD = re.compile(r"[0-9A-Z*/,-]+", re.ASCII)
 _NAMES = re.compile(r"JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT")
 
@@ -92,19 +93,49 @@ def _grid(anchor: datetime, step: timedelta, after: datetime) -> Iterator[dateti
 
 
 def _cron(expression: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
+    """cronsim walks the clock on the wall; what its changes mean is decided here, also for those of half an hour."""
+    walls = CronSim(expression, _wall_before(after, zone))
+    minute, hour, *_ = expression.split()
+    found = _each_run(walls, zone) if re.search("[*/]", minute + hour) else _once(walls, zone)
     last = after
-    for local in CronSim(_as_cronsim_reads(expression), after.astimezone(zone)):
-        moment = local.astimezone(UTC)
-        # From within the second run of a repeated hour, fixed times of its first run come again: those are past.
+    for moment in found:
         if moment > last:
             last = moment
             yield moment
 
 
-def _as_cronsim_reads(expression: str) -> str:
-    """With a field of seconds cronsim keeps real time, without one it moves fixed times as Debian's cron does."""
-    minute, hour, *_ = expression.split()
-    return f"0 {expression}" if re.search("[*/]", minute + hour) else expression
+def _wall_before(after: datetime, zone: ZoneInfo) -> datetime:
+    """Where to begin: within a repeated hour its second run still shows earlier times than the wall does now."""
+    around = [(after + step).astimezone(zone) for step in (-_LONGEST_FOLD, timedelta(), _LONGEST_FOLD)]
+    changes = len({moment.utcoffset() for moment in around}) > 1
+    return (around[1] - _LONGEST_FOLD if changes else around[1]).replace(tzinfo=None)
+
+
+def _each_run(walls: Iterable[datetime], zone: ZoneInfo) -> Iterator[datetime]:
+    """Real time: every instant at which the wall shows the time, none for one it never shows."""
+    second_run: list[datetime] = []
+    for wall in walls:
+        first, second = (wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+        if first >= second:
+            # A time that comes once, or never (in a gap the later offset gives the earlier instant).
+            yield from second_run
+            second_run = []
+            if not _is_skipped(wall, zone):
+                yield first
+        else:
+            yield first
+            second_run.append(second)
+
+
+def _once(walls: Iterable[datetime], zone: ZoneInfo) -> Iterator[datetime]:
+    for wall in walls:
+        while _is_skipped(wall, zone):
+            wall += timedelta(minutes=1)
+        yield wall.replace(tzinfo=zone).astimezone(UTC)
+
+
+def _is_skipped(wall: datetime, zone: ZoneInfo) -> bool:
+    return wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone).replace(tzinfo=None) != wall
 
 
 @lru_cache(maxsize=1)
