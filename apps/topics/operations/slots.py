@@ -18,11 +18,16 @@ class Slot:
     partition: int
     items: list[Item]
     firsts: list[int]
-    """For each event the index in `items` of the first one with its key: its own, unless it is a repeat."""
+    """For each event of the members the index in `items` of the first one with its key: its own, unless it is a repeat."""
+    known: dict[int, int] = field(default_factory=dict)
+    """Offset by index in `items` of what turned out to be there already."""
     offsets: list[int] = field(default_factory=list)
-    """Of each of `items`, once it is known."""
-    known: frozenset[int] = frozenset()
-    """Indexes in `items` of what was there before this transaction."""
+    """Of each of `items`, once they are written."""
+
+    @property
+    def fresh(self) -> list[int]:
+        """Indexes of the items that, as far as is known, are to be written."""
+        return [index for index in range(len(self.items)) if index not in self.known]
 
 
 def merge(partition: int, members: Sequence[Groups]) -> Slot:
@@ -41,15 +46,14 @@ def merge(partition: int, members: Sequence[Groups]) -> Slot:
     return Slot(partition, items, firsts)
 
 
-def number(slot: Slot, head: int, known: Mapping[int, int]) -> None:
-    """Gives each item its offset: the one it has had since before (`known`, by index), else the next from `head` on."""
-    slot.known = frozenset(known)
-    if not known:
+def number(slot: Slot, head: int) -> None:
+    """Gives each item its offset: the one it has had since before, else the next from `head` on."""
+    if not slot.known:
         slot.offsets = list(range(head, head + len(slot.items)))
         return
     for index in range(len(slot.items)):
-        slot.offsets.append(known.get(index, head))
-        head += index not in known
+        slot.offsets.append(slot.known.get(index, head))
+        head += index not in slot.known
 
 
 def share(slot: Slot, start: int, count: int, head: int, load: Load) -> Written:

@@ -1,5 +1,5 @@
--- does: appends what is not a duplicate, numbered on from each head; answers heads, hot windows, and duplicates (item, offset)
--- locks: nothing more: the caller holds the partition rows, which makes reading dedup and the heads here safe
+-- does: appends events that the caller has numbered from 0 by partition, unless one is a duplicate; answers the heads and those
+-- locks: nothing more: the caller holds the partition rows, which is what makes reading heads and dedup here safe
 -- index: event primary key (one descent a partition), dedup primary key (one descent a key and day of the window)
 WITH head AS MATERIALIZED (
     SELECT
@@ -33,35 +33,27 @@ known AS MATERIALIZED (
         LIMIT 1
     ) AS d
 ),
-fresh AS MATERIALIZED (
-    SELECT
-        item.slot, item.key_hash, item.kind, item.partition_key, item.key, item.type, item.source, item.subject, item.body,
-        (SELECT offsets FROM head)[item.slot] + row_number() OVER running - 1 AS "offset",
-        (SELECT bytes FROM head)[item.slot] + sum(item.size) OVER running AS total_bytes
-    FROM unnest(
-        %(slots)b::smallint[], %(key_hashes)b::text[]::uuid[], %(kinds)b::smallint[], %(sizes)b::integer[],
-        %(partition_keys)b::text[], %(keys)b::text[], %(types)b::text[], %(sources)b::text[], %(subjects)b::text[],
-        %(bodies)b::text[]
-    ) WITH ORDINALITY AS item (slot, key_hash, kind, size, partition_key, key, type, source, subject, body, n)
-    WHERE (SELECT offsets FROM head) IS NOT NULL AND item.n NOT IN (SELECT known.n FROM known)
-    WINDOW running AS (PARTITION BY item.slot ORDER BY item.n ROWS UNBOUNDED PRECEDING)
-),
 appended AS (
     INSERT INTO event
     (topic_id, partition, kind, "offset", appended_at, total_bytes, partition_key, key, type, source, subject, body)
     SELECT
-        %(topic_id)s, (%(partitions)b::smallint[])[slot], kind, "offset", (SELECT times FROM head)[slot], total_bytes,
+        %(topic_id)s, (%(partitions)b::smallint[])[slot], kind, (SELECT offsets FROM head)[slot] + number,
+        (SELECT times FROM head)[slot], (SELECT bytes FROM head)[slot] + running_bytes,
         partition_key, key, type, source, subject, body
-    FROM fresh
+    FROM unnest(
+        %(slots)b::smallint[], %(numbers)b::integer[], %(kinds)b::smallint[], %(running_bytes)b::integer[],
+        %(partition_keys)b::text[], %(keys)b::text[], %(types)b::text[], %(sources)b::text[], %(subjects)b::text[],
+        %(bodies)b::text[]
+    ) AS item (slot, number, kind, running_bytes, partition_key, key, type, source, subject, body)
+    WHERE NOT EXISTS (SELECT 1 FROM known) AND (SELECT offsets FROM head) IS NOT NULL
 ),
 remembered AS (
     INSERT INTO dedup (topic_id, partition, key_hash, day, "offset", at)
     SELECT
         %(topic_id)s, (%(partitions)b::smallint[])[slot], key_hash, (statement_timestamp() AT TIME ZONE 'UTC')::date,
-        "offset", statement_timestamp()
-    FROM fresh
-    WHERE key_hash IS NOT NULL
-    ON CONFLICT (topic_id, partition, key_hash, day) DO UPDATE SET "offset" = excluded."offset", at = excluded.at
+        (SELECT offsets FROM head)[slot] + number, statement_timestamp()
+    FROM unnest(%(slots)b::smallint[], %(numbers)b::integer[], %(key_hashes)b::text[]::uuid[]) AS item (slot, number, key_hash)
+    WHERE key_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM known) AND (SELECT offsets FROM head) IS NOT NULL
 )
 SELECT
     head.offsets, head.bytes, head.hot_offsets, head.bytes_before,
