@@ -24,6 +24,8 @@ def world(api: Api) -> Api:
         if ("POST", path) in offered:
             made = api.post(path, body)
             assert made.status_code == 201, made.content
+    # From afar: who is near may read the metrics without a token.
+    api.defaults["REMOTE_ADDR"] = "203.0.113.9"
     return api
 
 
