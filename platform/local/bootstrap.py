@@ -114,8 +114,7 @@ def _make_venv() -> None:
 def _install_packages(requirements: str) -> None:
     for name in ("base", "dev"):
         _stamp(name).unlink(missing_ok=True)
-    total = sum(1 for _ in _pins(requirements))
-    _say(f"installing {total} packages (only this time) …")
+    _say(f"installing {sum(1 for _ in _pins(requirements))} packages (only this time) …")
     pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off"]
     lines: list[str] = []
     with subprocess.Popen(
@@ -124,18 +123,18 @@ def _install_packages(requirements: str) -> None:
         assert run.stdout is not None
         for line in run.stdout:
             lines.append(line)
-            _show_progress(line, lines, total)
+            _show_progress(line, lines)
     if run.returncode:
         sys.exit("".join(lines[-15:]) + "The packages could not be installed; the lines above are pip's.")
     _stamp(requirements).write_text(_digest(requirements))
     _say("installed")
 
 
-def _show_progress(line: str, lines: list[str], total: int) -> None:
+def _show_progress(line: str, lines: list[str]) -> None:
     if line.startswith("Collecting "):
         count = sum(1 for seen in lines if seen.startswith("Collecting "))
         if sys.stderr.isatty() or count % 10 == 0:
-            _say(f"  {count} of {total}: {line.split()[1]}")
+            _say(f"  {count}: {line.split()[1]}")
     elif line.startswith("Installing collected"):
         _say("  unpacking …")
 

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 from local import leftovers, ports
 from local.bootstrap import ROOT
@@ -167,8 +168,11 @@ def _is_ready(url: str) -> tuple[bool, str]:
 
 
 def _announce(home: Home, url: str) -> None:
+    password, key, logs = (_shown(home / name) for name in ("admin-password", "api-key", "logs"))
     print(
-        f"Towpath is ready: {url}/admin/ (user admin, password in {home / 'admin-password'}; API key in {home / 'api-key'};"
-        f" logs in {home / 'logs'})",
-        flush=True,
+        f"Towpath is ready: {url}/admin/ (user admin, password in {password}; API key in {key}; logs in {logs})", flush=True
     )
+
+
+def _shown(path: Path) -> str:
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

@@ -1,0 +1,128 @@
+"""A Towpath of its own for a test: `manage.py up` as a subprocess, with its home, its port and its output in a file."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = "TOWPATH_STARTED_BY_HOME"
+SURROUNDINGS = {"DATABASE_URL", "CELERY_BROKER_URL", "SECRET_KEY", "ALLOWED_HOSTS", "TOWPATH_HOME", MARK}
+
+
+def until(true: Callable[[], object], seconds: float, what: str = "") -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.05)
+
+
+class Installation:
+    def __init__(self, home: Path, **environment: str) -> None:
+        self.home = home
+        kept = {name: value for name, value in os.environ.items() if name not in SURROUNDINGS}
+        self.environment = {**kept, **environment}
+        self.output = home.parent / "output.txt"
+        self.supervisor: subprocess.Popen[bytes] | None = None
+
+    def start(self, port: int = 0) -> "Installation":
+        self.spawn(port)
+        until(lambda: "Towpath is ready" in self.said() or not self.runs(), 90, "ready")
+        assert self.runs(), self.said()
+        return self
+
+    def spawn(self, port: int = 0) -> None:
+        with self.output.open("wb") as output:
+            self.supervisor = subprocess.Popen(
+                [*self.manage("up"), "--home", str(self.home), "--port", str(port)],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self.environment, start_new_session=True,
+            )  # fmt: skip
+
+    def manage(self, command: str) -> list[str]:
+        return [sys.executable, str(ROOT / "manage.py"), command]
+
+    def run(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*self.manage(command), *arguments], capture_output=True, text=True, timeout=60,
+            env={**self.environment, "TOWPATH_HOME": str(self.home)},
+        )  # fmt: skip
+
+    def runs(self) -> bool:
+        return self.supervisor is not None and self.supervisor.poll() is None
+
+    def said(self) -> str:
+        return self.output.read_text(errors="replace")
+
+    @property
+    def url(self) -> str:
+        found = re.search(r"Towpath is ready: (http://\S+)/admin/", self.said())
+        assert found, self.said()
+        return found[1]
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def get(self, path: str, token: str | None = None) -> tuple[int, str]:
+        """Status 0: nobody answered."""
+        headers = {"Authorization": f"Bearer {token or (self.home / 'api-key').read_text().strip()}"}
+        try:
+            with urllib.request.urlopen(urllib.request.Request(self.url + path, headers=headers), timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+        except OSError:
+            return 0, ""
+
+    def parts(self, name: str = "") -> list[int]:
+        """Processes that this installation started, PostgreSQL aside; by the name of the part."""
+        wanted = {f"{MARK}={self.home}".encode(), *([f"TOWPATH_PROCESS=towpath {name}".encode()] if name else [])}
+        return [pid for pid in pids() if wanted <= set(environment(pid).split(b"\0"))]
+
+    def postgres(self) -> list[int]:
+        """The postmaster first."""
+        return [pid for pid in pids() if working_directory(pid) == str(self.home / "postgres/cluster")]
+
+    def leaves_nothing(self) -> bool:
+        return not self.parts() and not self.postgres()
+
+    def kill_everything(self) -> None:
+        supervisor = [self.supervisor.pid] if self.supervisor and self.runs() else []
+        for pid in [*supervisor, *self.parts(), *self.postgres()]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if self.supervisor:
+            self.supervisor.wait(10)
+        until(self.leaves_nothing, 10, "killed")
+
+    def interrupt(self, seconds: float = 30) -> int:
+        assert self.supervisor is not None
+        self.supervisor.send_signal(signal.SIGINT)
+        return self.supervisor.wait(seconds)
+
+
+def pids() -> list[int]:
+    return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+def environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
+def working_directory(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
