@@ -27,6 +27,10 @@ START_SECONDS = 300  # a crash recovery can take minutes
 STOP_SECONDS = 60
 
 
+class NotStarted(Exception):
+    """The message is for the operator."""
+
+
 @dataclass
 class Postgres:
     home: Home
@@ -55,8 +59,7 @@ class Postgres:
     def prepare(self) -> None:
         """Everything up to the start: a missing cluster is made, the way in is opened."""
         self._user = PrivateUser.of(self.home.path)
-        self._user.let_into(self.home.path)
-        self._user.let_run(_package())
+        self._open_way()
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self._user.own(self.folder)
         self.folder.chmod(0o710 if self._user.uid else 0o700)
@@ -69,6 +72,7 @@ class Postgres:
 
     def start(self) -> subprocess.Popen[bytes]:
         """Returns once connections are accepted. What still runs in our directory is stopped first."""
+        self._open_way()  # somebody may have closed it meanwhile, which ended the server
         self.stop_leftovers()
         # Nobody is behind it now, whatever process has its number.
         (self.files / "postmaster.pid").unlink(missing_ok=True)
@@ -92,7 +96,6 @@ class Postgres:
         except subprocess.TimeoutExpired:
             server.send_signal(signal.SIGQUIT)
             server.wait(STOP_SECONDS)
-        self.remove_socket_folder()
 
     def stop_leftovers(self) -> None:
         """A postmaster outlives a killed supervisor; its backends can outlive a killed postmaster for a moment."""
@@ -110,6 +113,10 @@ class Postgres:
         if link.is_symlink():
             shutil.rmtree(link.readlink(), ignore_errors=True)
             link.unlink(missing_ok=True)
+
+    def _open_way(self) -> None:
+        self._user.let_into(self.home.path)
+        self._user.let_run(_package())
 
     def _recorded_pid(self) -> int:
         try:
@@ -187,15 +194,18 @@ class Postgres:
         return folder
 
     def _wait(self, server: subprocess.Popen[bytes]) -> None:
-        began = time.monotonic()
+        began, told = time.monotonic(), False
         ask = [_program("pg_isready"), "-q", "-t", "3", "-h", str(self._socket)]
         while subprocess.run(ask, stdout=subprocess.DEVNULL).returncode:
             waited = time.monotonic() - began
             if server.poll() is not None or waited > START_SECONDS:
-                sys.exit(f"{self._last_words()}\nPostgreSQL did not start; the lines above are the end of {self.log}.")
-            if waited > 5 and int(waited * 10) % 100 == 0:
-                print("towpath: waiting for PostgreSQL (it recovers what a crash left behind) …", file=sys.stderr)
-            time.sleep(0.1)
+                raise NotStarted(
+                    f"{self._last_words()}\nPostgreSQL did not start; the lines above are the end of {self.log}."
+                )
+            if waited > 5 and not told:
+                told = True
+                print("towpath: waiting for PostgreSQL, which recovers what a crash left behind …", file=sys.stderr)
+            time.sleep(min(1.0, 0.05 + waited / 5))
 
     def _last_words(self) -> str:
         return "\n".join(last_words(self.log, 10))

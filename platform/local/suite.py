@@ -6,7 +6,7 @@ import sys
 
 from local.bootstrap import ROOT
 from local.home import Home
-from local.postgres import Postgres
+from local.postgres import NotStarted, Postgres
 
 FULL_SCALE = "10"
 
@@ -29,11 +29,15 @@ def _with_own_database(home: Home, arguments: list[str]) -> int:
         sys.exit(f"Another `manage.py test` runs with the home {home.path}.")
     postgres = Postgres(home, "test-postgres", durable=False)
     postgres.prepare()
-    server = postgres.start()
+    try:
+        server = postgres.start()
+    except NotStarted as error:
+        sys.exit(str(error))
     try:
         return _pytest(home, postgres.url, arguments)
     finally:
         postgres.stop(server)
+        postgres.remove_socket_folder()
 
 
 def _pytest(home: Home, database: str, arguments: list[str]) -> int:

@@ -12,10 +12,11 @@ from types import FrameType
 from local.bootstrap import ROOT
 from local.home import Home
 from local.logs import last_words, trim
-from local.postgres import Postgres
+from local.postgres import NotStarted, Postgres
 
 TICK_SECONDS = 0.1
 LONGEST_PAUSE = 30.0
+DATABASE_PAUSE = 1.0
 STEADY_SECONDS = 60.0  # alive for this long: the next death counts as the first
 
 
@@ -71,8 +72,7 @@ class Supervisor:
         """One look: what died is started again, the sooner the longer it had lived."""
         now = time.monotonic()
         if self._database is not None and self._database.poll() is not None:
-            say(f"postgres {ended(self._database)}; starting it again")
-            self.start_database()
+            self._revive_database()
         for part in self.parts:
             if part.process is None:
                 if now >= part.due:
@@ -92,7 +92,17 @@ class Supervisor:
             self._await_end(part, deadlines[part.name])
         if self.postgres is not None and self._database is not None:
             self.postgres.stop(self._database, self._at_once)
+            self.postgres.remove_socket_folder()
         self.home.forget()
+
+    def _revive_database(self) -> None:
+        assert self._database is not None
+        say(f"postgres {ended(self._database)}; starting it again")
+        try:
+            self.start_database()
+        except NotStarted as error:
+            say(f"{error} Trying again in {DATABASE_PAUSE:.0f} s")
+            time.sleep(DATABASE_PAUSE)
 
     def _spawn(self, part: Part) -> None:
         reading, _ = self._lifeline

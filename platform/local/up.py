@@ -15,7 +15,7 @@ from local import leftovers, ports
 from local.bootstrap import ROOT
 from local.home import Home
 from local.logs import last_words
-from local.postgres import Postgres
+from local.postgres import NotStarted, Postgres
 from local.supervisor import TICK_SECONDS, Part, Supervisor, say
 
 WILDCARDS = {"0.0.0.0", "::", ""}
@@ -33,6 +33,8 @@ def main(arguments: list[str]) -> int:
     try:
         _start(supervisor, options.host, port)
         _serve(supervisor, options.host, port)
+    except NotStarted as error:
+        sys.exit(str(error))
     except KeyboardInterrupt:
         say("stopping …")
     finally:

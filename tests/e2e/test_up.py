@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,13 +20,17 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """At a place with spaces in its name, and too deep for a socket's path."""
-    home = tmp_path_factory.mktemp("up") / ("a folder with spaces " + "and a long name " * 5) / "home"
-    home.parent.mkdir()
-    installation = Installation(home).start()
-    yield installation
-    installation.kill_everything()
+def up() -> Iterator[Installation]:
+    """At a place with spaces in its name, and too deep for a socket's path.
+
+    Not in pytest's folders: each new session closes those to others, also under the feet of a running PostgreSQL.
+    """
+    with tempfile.TemporaryDirectory(prefix="towpath-up-", dir="/tmp") as folder:
+        home = Path(folder) / ("a folder with spaces " + "and a long name " * 5) / "home"
+        home.parent.mkdir()
+        installation = Installation(home).start()
+        yield installation
+        installation.kill_everything()
 
 
 def mode(path: Path) -> int:
