@@ -65,7 +65,7 @@ class Listener:
             {"conninfo": self._url} if self._url else notices.connection_parameters(connection.get_connection_params())
         )
         return await psycopg.AsyncConnection.connect(
-            **{**parameters, **KEEPALIVE}, autocommit=True, connect_timeout=5, application_name="towpath listener"
+            **{**parameters, **KEEPALIVE, "connect_timeout": 5, "application_name": "towpath listener"}, autocommit=True
         )
 
     async def _prove(self, link: Connection) -> None:

@@ -28,9 +28,11 @@ def up() -> Iterator[Installation]:
     with tempfile.TemporaryDirectory(prefix="towpath-up-", dir="/tmp") as folder:
         home = Path(folder) / ("a folder with spaces " + "and a long name " * 5) / "home"
         home.parent.mkdir()
-        installation = Installation(home).start()
-        yield installation
-        installation.kill_everything()
+        installation = Installation(home)
+        try:
+            yield installation.start()
+        finally:
+            installation.kill_everything()
 
 
 def mode(path: Path) -> int:
