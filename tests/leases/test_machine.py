@@ -280,8 +280,8 @@ def test_the_machine_agrees_with_the_model():
     run_state_machine_as_test(
         Machine,
         settings=settings(
-            max_examples=int(100 * SCALE),
-            stateful_step_count=50,
+            max_examples=int(50 * SCALE),
+            stateful_step_count=40,
             deadline=None,
             database=None,
             derandomize=True,
