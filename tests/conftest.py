@@ -37,7 +37,8 @@ def hot_tables(request: pytest.FixtureRequest) -> Iterator[None]:
             " AND relnamespace = 'public'::regnamespace"
         )
         hot = [name for (name,) in cursor.fetchall() if name not in known]
-        cursor.execute(f"TRUNCATE {', '.join(hot)}")
+        # Emptying files of 150 day partitions takes a second; deleting the few rows there are does not.
+        cursor.execute("; ".join(f"DELETE FROM {name}" for name in hot))
 
 
 @pytest.fixture

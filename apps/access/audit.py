@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from apps.access.models import Audit
 from apps.access.scopes import Principal
 from core.ids import uuid7
+from core.log import REQUEST_ID
 
 AREAS = {
     "topic": "events",
@@ -63,7 +64,7 @@ def record(
         before=before,
         after=after,
         reason=reason,
-        request_id=request_id,
+        request_id=request_id or REQUEST_ID.get(),
     )
 
 

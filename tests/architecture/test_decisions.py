@@ -5,6 +5,7 @@ import importlib.util
 import pytest
 
 from tests.architecture.sources import ROOT
+from tests.architecture.test_sql import owners
 
 spec = importlib.util.spec_from_file_location("decisions", ROOT / ".ci" / "decisions.py")
 decisions = importlib.util.module_from_spec(spec)
@@ -37,3 +38,8 @@ def test_a_page_that_cannot_be_parsed_is_refused(tmp_path, name, text, lacking):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=lacking):
         decisions.index(tmp_path)
+
+
+def test_the_map_of_tables_is_complete():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    assert [table for table in owners() if f"`{table}`" not in text and not table.endswith("_default")] == []
