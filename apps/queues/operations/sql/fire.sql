@@ -5,9 +5,9 @@ WITH planned AS (
     UPDATE schedule SET
         planned_until = %(until)s, last_due_at = coalesce(%(last)s, schedule.last_due_at),
         missed = schedule.missed + %(missed)s, error = ''
-    FROM queue
     WHERE schedule.id = %(schedule)s AND schedule.version = %(version)s AND schedule.planned_until = %(after)s
-        AND schedule.enabled AND queue.id = schedule.queue_id AND queue.deleted_at IS NULL
+        AND schedule.enabled
+        AND (SELECT queue.deleted_at IS NULL FROM queue WHERE queue.id = schedule.queue_id)
     RETURNING schedule.queue_id, schedule.uid, schedule.payload
 )
 INSERT INTO queue_event (queue_id, id, state, priority, scheduled_at, due_at, schedule_id, enqueued_at, payload)
