@@ -30,7 +30,8 @@ def hot_tables(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     request.getfixturevalue("transactional_db")
     yield
-    known = {"django_migrations", *(model._meta.db_table for model in apps.get_models(include_auto_created=True))}
+    models = [model for model in apps.get_models(include_auto_created=True) if model._meta.managed]
+    known = {"django_migrations", *(model._meta.db_table for model in models)}
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
