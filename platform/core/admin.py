@@ -16,6 +16,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 from unfold import paginator
@@ -43,7 +44,6 @@ class RuntimeAdmin(ModelAdmin):
     show_full_result_count = False
     list_disable_select_all = True
     list_per_page = 100
-    actions_selection_counter = False
 
     def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return may(request, self.view_permission)
@@ -78,7 +78,12 @@ class RuntimeAdmin(ModelAdmin):
 
     def show(self, request: HttpRequest, row: Any) -> HttpResponse:
         shown = [(field.verbose_name, getattr(row, field.attname)) for field in row._meta.concrete_fields]
-        return page(request, "console/row.html", str(row), {"shown": shown, "opts": self.opts})
+        return self.page(request, "console/row.html", str(row), {"shown": shown})
+
+    def page(self, request: HttpRequest, template: str, title: str, context: Mapping[str, Any]) -> TemplateResponse:
+        """With the way back to the list."""
+        back = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+        return page(request, template, title, {"list_url": back, "list_name": self.opts.verbose_name_plural, **context})
 
 
 def may(request: HttpRequest, permission: str) -> bool:

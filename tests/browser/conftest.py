@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
+from django.db import connections
 from playwright.sync_api import sync_playwright
 
 CHROMIUM = Path(os.environ.get("TOWPATH_CHROMIUM", "/usr/bin/chromium"))
@@ -31,7 +32,14 @@ def browser():
 
 
 @pytest.fixture
-def server(browser, transactional_db, live_server, settings):
+def disconnected(browser):
+    """Under Playwright's event loop this thread has a connection of its own; one left open would keep the test database."""
+    yield
+    connections.close_all()
+
+
+@pytest.fixture
+def server(disconnected, transactional_db, live_server, settings):
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     importlib.import_module("apps.console.migrations.0001_roles").make_roles(apps, None)
     return live_server
@@ -51,7 +59,7 @@ class Complaints(list):
     """What the browser said against a page: errors of scripts, and requests to anywhere else."""
 
     def listen(self, page, home: str) -> None:
-        page.on("pageerror", lambda error: self.append(str(error)))
+        page.on("pageerror", lambda error: self.append(error.stack))
         page.on("console", lambda message: message.type == "error" and self.append(f"{message.text} {message.location}"))
         page.on("request", lambda request: request.url.startswith((home, "data:")) or self.append(request.url))
 
@@ -90,8 +98,10 @@ def is_cut(page) -> list[str]:
             const found = [];
             const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
             if (wide > 1) found.push(`the page is ${wide} px too wide`);
-            for (const box of document.querySelectorAll('.tp-card, .tp-tile, .tp-note, .tp-button, .tp-attention li'))
-                if (box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX === 'visible')
+            const boxes = '.tp-card, .tp-tile, .tp-note, .tp-button, .tp-attention li, #result_list td';
+            for (const box of document.querySelectorAll(boxes))
+                if ((box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)
+                    && box.clientWidth && !box.querySelector('.tp-scroll'))
                     found.push(`${box.className}: ${box.textContent.trim().slice(0, 40)}`);
             return found;
         }"""

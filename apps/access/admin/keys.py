@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from unfold.decorators import display
 
 from apps.access import operations
@@ -65,7 +65,8 @@ class ApiKeyAdmin(RuntimeAdmin):
     @display(description="scopes")
     def shown_grants(self, key: ApiKey) -> str:
         lines = ((grant["scope"], " ".join(grant["patterns"]) or "every name") for grant in key.grants)
-        return format_html_join("", '<div class="tp-nowrap">{} <small>{}</small></div>', lines)
+        shown = format_html_join("", "<div>{} <small>{}</small></div>", lines)
+        return format_html('<div class="tp-cell">{}</div>', shown)
 
     @display(description="state", label={"in force": "success", "expired": "warning", "revoked": "danger"})
     def state(self, key: ApiKey) -> str:
@@ -86,8 +87,8 @@ class ApiKeyAdmin(RuntimeAdmin):
         return words.ago(key.created_at)
 
     def show(self, request: HttpRequest, key: ApiKey) -> HttpResponse:
-        context = {"key": key, "state": self.state(key), "may_manage": may(request, MANAGE), "opts": self.opts}
-        return page(request, "access/key.html", f"API key {key.name}", context)
+        context = {"key": key, "state": self.state(key), "may_manage": may(request, MANAGE)}
+        return self.page(request, "access/key.html", f"API key {key.name}", context)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -11,7 +11,7 @@ from unfold.decorators import display
 from apps.access.audit import AREAS
 from apps.access.models import Audit
 from core import words
-from core.admin import RuntimeAdmin, page
+from core.admin import RuntimeAdmin
 
 
 class AreaFilter(admin.SimpleListFilter):
@@ -58,8 +58,8 @@ class AuditAdmin(RuntimeAdmin):
         return f"{entry.object_kind} {entry.object_name}"
 
     def show(self, request: HttpRequest, entry: Audit) -> HttpResponse:
-        context = {"entry": entry, "changes": changes(entry), "opts": self.opts}
-        return page(request, "access/audit.html", f"{entry.verb} {entry.object_kind} {entry.object_name}", context)
+        context = {"entry": entry, "changes": changes(entry)}
+        return self.page(request, "access/audit.html", f"{entry.verb} {entry.object_kind} {entry.object_name}", context)
 
 
 def changes(entry: Audit) -> list[tuple[str, str, str]]:

@@ -36,7 +36,7 @@ def rows(destinations: Iterable[Destination]) -> dict[int, Row]:
 
 def state(row: Row) -> SafeString:
     cause = row.cause
-    since = format_html(" <small>{}</small>", words.ago(cause.since)) if cause.since else ""
+    since = format_html("<div>since {}</div>", words.ago(cause.since)) if cause.since else ""
     shown = '<span class="tp-state tp-state-{}">{}</span><div class="tp-why">{}{}</div>'
     return format_html(shown, cause.state, cause.state, cause.text, since)
 

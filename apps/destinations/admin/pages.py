@@ -20,7 +20,7 @@ from apps.destinations.selectors.cause import STATES
 from apps.destinations.selectors.standing import in_state
 from apps.destinations.selectors.trend import trends, workers
 from apps.leases.selectors import leases
-from core.admin import RuntimeAdmin, demand, may, page
+from core.admin import RuntimeAdmin, demand, may
 
 LEASES_SHOWN, WORKERS_SHOWN, AUDIT_SHOWN = 50, 20, 20
 # What the chart shows: seconds back, and seconds a point.
@@ -73,7 +73,7 @@ class DestinationAdmin(RuntimeAdmin):
 
     @display(description="destination", ordering="name")
     def who(self, row: Destination) -> str:
-        return format_html('{}<div class="tp-why">{}</div>', row.name, row.get_type_display())
+        return format_html('<div class="tp-cell">{}<div class="tp-why">{}</div></div>', row.name, row.get_type_display())
 
     @display(description="state and cause")
     def state(self, row: Destination) -> str:
@@ -113,8 +113,7 @@ class DestinationAdmin(RuntimeAdmin):
         return pausing.resume(request, [_named(number)], _url(number))
 
     def show(self, request: HttpRequest, row: Destination) -> HttpResponse:
-        context = {**_shown(request, row), "opts": self.opts}
-        return page(request, "destinations/destination.html", row.name, context)
+        return self.page(request, "destinations/destination.html", row.name, _shown(request, row))
 
     def live(self, request: HttpRequest, number: int) -> HttpResponse:
         """The part of the page that renews itself."""
@@ -124,7 +123,7 @@ class DestinationAdmin(RuntimeAdmin):
 
 def _cell(row: Destination, say: Any) -> str:
     shown: Row | None = row.__dict__["shown"]
-    return "being deleted" if shown is None else str(say(shown))
+    return "being deleted" if shown is None else format_html('<div class="tp-cell">{}</div>', say(shown))
 
 
 def _named(number: int) -> Destination:

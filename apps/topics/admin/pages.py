@@ -13,7 +13,7 @@ from apps.topics.admin import events
 from apps.topics.models import Topic
 from apps.topics.selectors.browsing import TopicNow, topics_now
 from core import words
-from core.admin import RuntimeAdmin, demand, page
+from core.admin import RuntimeAdmin, demand
 
 
 class TopicList(ChangeList):
@@ -66,8 +66,8 @@ class TopicAdmin(RuntimeAdmin):
 
     def show(self, request: HttpRequest, row: Topic) -> HttpResponse:
         now = topics_now([row.pk]).get(row.pk, NOTHING)
-        context = {"topic": row, "now": now, "opts": self.opts, **events.browse(request, row, now)}
-        return page(request, "topics/topic.html", row.name, context)
+        context = {"topic": row, "now": now, **events.browse(request, row, now)}
+        return self.page(request, "topics/topic.html", row.name, context)
 
     def event(self, request: HttpRequest, number: int, partition: int, offset: int) -> HttpResponse:
         demand(request, self.view_permission)
