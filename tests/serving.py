@@ -26,6 +26,7 @@ class Server:
         self, database_url: str, settings: str = "config.settings", port: int | None = None, **environment: str
     ) -> None:
         self.port = port or free_port()
+        self.database_url = database_url
         self._log = tempfile.TemporaryFile()
         self.environment = {
             **os.environ,
@@ -93,6 +94,11 @@ class Server:
         self._said = self.log()
         self._log.close()
         return took
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Port and pid."""
+        return self.port, self.process.pid
 
     def log(self) -> str:
         """What it has written to standard error so far."""
