@@ -14,7 +14,7 @@ from core.streams import Stream
 from core.waits import Wait, listening
 from gateway import streaming
 from gateway.bodies import Receive
-from gateway.dispatch import Answer, Django, use_lock_timeout
+from gateway.dispatch import Answer, Django, tidy_by_hand, use_lock_timeout
 from gateway.exchange import Exchange, Send
 from gateway.hub import Hub
 from gateway.lanes import Lane
@@ -64,6 +64,7 @@ class Gateway:
         await send({"type": "lifespan.shutdown.complete"})
 
     def start(self) -> None:
+        tidy_by_hand()
         self._hot.start()
         self._slow.start()
         listening.alive = False

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
-from django.db import connection
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, connection, reset_queries
 from django.http import HttpRequest
 
 from core.http import REQUEST_ID_KEY
@@ -50,6 +51,15 @@ class Django(WSGIHandler):
         return match
 
 
+def tidy_by_hand() -> None:
+    """Takes Django's tidying of connections off its signals, in this process: four walks over all databases in each request,
+    an eighth of what a plain view costs. Each call looks after the one connection of its thread instead.
+    """
+    request_started.disconnect(reset_queries)
+    request_started.disconnect(close_old_connections)
+    request_finished.disconnect(close_old_connections)
+
+
 def call(django: Django, environ: Environ, push: Push) -> Answer:
     token = REQUEST_ID.set(environ[REQUEST_ID_KEY])
     try:
@@ -59,6 +69,7 @@ def call(django: Django, environ: Environ, push: Push) -> Answer:
 
 
 def _call(django: Django, environ: Environ, push: Push) -> Answer:
+    connection.close_if_unusable_or_obsolete()
     called_at = time.monotonic()
     headers: HeaderList = []
 
