@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import psycopg
@@ -69,7 +69,9 @@ _DJANGOS = {"options", "application_name", "prepare_threshold", "cursor_factory"
 class _Outbox:
     """One thread and one connection a process; started with the first notice, flushed at exit."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: Callable[[], dict[str, Any]]) -> None:
+        """`parameters` is asked at each connection, by the sending thread."""
+        self._parameters = parameters
         self._reset()
 
     def _reset(self) -> None:
@@ -131,11 +133,11 @@ class _Outbox:
         return True
 
     def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
-        parameters = connection_parameters(connection.get_connection_params())
+        parameters = connection_parameters(self._parameters())
         parameters |= {"connect_timeout": 3, "options": "-c statement_timeout=5s", "application_name": "towpath notices"}
         return psycopg.connect(**parameters, autocommit=True)
 
 
-_outbox = _Outbox()
+_outbox = _Outbox(lambda: connection.get_connection_params())
 atexit.register(_outbox.flush)
 os.register_at_fork(after_in_child=_outbox._reset)

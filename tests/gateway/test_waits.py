@@ -18,6 +18,9 @@ from tests.serving import Server
 Sql = Callable[..., list[tuple[Any, ...]]]
 Add = Callable[..., None]
 
+BUSY = """SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()"""
+
 
 def calls(sql: Sql, key: str) -> int:
     return int(sql("SELECT count(*) FROM toy_call WHERE key = %s", key)[0][0])
@@ -128,22 +131,21 @@ def test_a_client_that_has_gone_is_given_nothing_and_its_wake_is_passed_on(
     assert calls(sql, key) == 3  # one of each, and the one that took it
 
 
-def test_a_crowd_of_waiters_blocks_nobody_and_uses_no_connections(toy_server: Server, sql: Sql, add: Add, key: str) -> None:
-    async def scene() -> tuple[float, int, list[Reply]]:
-        waiting: list[asyncio.Task[Reply]] = []
-        while len(waiting) < 1200:
-            waiting += [waiter(toy_server, key, 15, "&group=crowd") for _ in range(6)]  # threads and queue
-            await until(lambda: calls(sql, key) == len(waiting))  # noqa: B023
+def test_a_crowd_of_waiters_blocks_nobody_and_uses_no_connections(database_url: str, sql: Sql, add: Add, key: str) -> None:
+    async def scene(server: Server) -> tuple[float, int, list[Reply]]:
+        waiting = [waiter(server, key, 30, "&group=crowd") for _ in range(1200)]
+        await until(lambda: calls(sql, key) == len(waiting), within=30)
         began = time.monotonic()
         for _ in range(20):
-            assert (await ask(toy_server, "GET /v1/hot/echo")).status == 200
+            assert (await ask(server, "GET /v1/hot/echo")).status == 200
         took = time.monotonic() - began
-        ours = "application_name LIKE 'towpath%%' AND state <> 'idle'"
-        busy = sql(f"SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND {ours}")[0][0]
+        busy = sql(BUSY)[0][0]
         add(1200)
         return took, busy, list(await asyncio.gather(*waiting))
 
-    took, busy, replies = asyncio.run(scene())
+    large = {"TOY_THREADS": "8", "TOY_QUEUE": "1200", "TOY_LANE_SECONDS": "20"}
+    with Server(database_url, "tests.gateway.settings", **large) as server:
+        took, busy, replies = asyncio.run(scene(server))
     assert took < 1 and busy == 0
     assert [reply.status for reply in replies] == [200] * 1200
 

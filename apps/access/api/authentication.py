@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from apps.access import credentials
 from apps.access.scopes import Principal
 from core.errors import Unauthenticated
+from core.log import PRINCIPAL_KEY
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -20,6 +21,7 @@ class BearerAuthentication:
         principal = self.principal_of(match[1], request) if match else None
         if principal is None:
             raise Unauthenticated()
+        request.META[PRINCIPAL_KEY] = f"{principal.kind}:{principal.name}"
         return principal, principal
 
     def principal_of(self, token: str, request: "Request") -> Principal | None:
