@@ -49,6 +49,7 @@ class EnvelopedProblem(Problem):
     data: None
 
 
+NULL = {"type": "null"}
 COMMON_PROBLEMS = {
     400: "Something in the request is malformed, misspelt, given twice or out of range.",
     401: "No valid token.",
@@ -69,6 +70,28 @@ def page_of(item: type[msgspec.Struct]) -> type[msgspec.Struct]:
     """The struct of a list's answer."""
     fields = [("items", list[item]), ("nextCursor", str | None)]  # type: ignore[valid-type]
     return msgspec.defstruct(f"{item.__name__}Page", fields)
+
+
+class AnyOf:
+    """An answer of several forms: `{200: AnyOf(Claimed, Claims, None)}`; None: null."""
+
+    def __init__(self, *forms: type[msgspec.Struct] | None) -> None:
+        self.forms = forms
+
+
+class AnyOfExtension(OpenApiSerializerExtension):
+    target_class = "core.openapi.AnyOf"
+
+    def get_name(self, auto_schema: AutoSchema, direction: str) -> str:
+        return "Or".join(form.__name__ if form else "Nothing" for form in self.target.forms)
+
+    def get_identity(self, auto_schema: AutoSchema, direction: str) -> str:
+        return self.get_name(auto_schema, direction)
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:
+        return {
+            "anyOf": [auto_schema.resolve_serializer(form, direction).ref if form else NULL for form in self.target.forms]
+        }
 
 
 def sent(name: str, value: Any, media_type: str = "application/json") -> OpenApiExample:
@@ -184,7 +207,7 @@ class Schema(AutoSchema):
         if int(status_code) >= 400:
             ref = self.resolve_serializer(EnvelopedProblem, "response").ref  # type: ignore[arg-type]
             return {**found, "content": {"application/json": {"schema": ref}}}
-        content = found.get("content", {"application/json": {"schema": {"type": "null"}}})
+        content = found.get("content", {"application/json": {"schema": NULL}})
         return {**found, "content": {kind: _enveloped(media) for kind, media in content.items()}}
 
 

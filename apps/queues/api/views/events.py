@@ -20,7 +20,7 @@ from core.clock import rfc3339
 from core.errors import InvalidParameter, LeaseLost, NotFound
 from core.names import as_uuid, check_worker
 from core.notes import note
-from core.openapi import answered, page_of, problem, query_of, sent
+from core.openapi import AnyOf, answered, page_of, problem, query_of, sent
 from core.waits import Wait, wait_for
 
 ID = "019ad0a6-6a4c-7c1e-b0f3-5d8a0c6f2b11"
@@ -50,7 +50,7 @@ class Events(APIView):
     @extend_schema(
         operation_id="enqueue",
         request=schemas.Enqueue,
-        responses={201: schemas.Enqueued},
+        responses={201: AnyOf(schemas.Enqueued, schemas.EnqueuedEvents)},
         examples=[
             sent("One", {"payload": {"to": "ana"}, "delaySeconds": 60, "idempotencyKey": "welcome-ana"}),
             sent("Several", {"events": [{"payload": {"to": "ana"}}, {"payload": {"to": "ben"}, "groupKey": "ben"}]}),
@@ -71,7 +71,7 @@ class Claim(APIView):
     @extend_schema(
         operation_id="claim",
         request=schemas.Claim,
-        responses={200: schemas.Claimed},
+        responses={200: AnyOf(schemas.Claimed, schemas.Claims, None)},
         examples=[sent("Wait for one", {"leaseSeconds": 900, "waitSeconds": 20}), answered("An event", CLAIMED)],
     )
     def post(self, request: Request, queue: str) -> HttpResponse:
