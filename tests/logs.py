@@ -12,6 +12,7 @@ from apps.leases import selectors
 from apps.leases.operations.acknowledge import Failure, Outcome, acknowledge
 from apps.leases.operations.pull import Batch, Lease, Nothing, lease_next, pull
 from apps.topics.models import Topic
+from core.ids import uuid7
 from tests.factories import unique
 
 APPEND = """
@@ -38,7 +39,7 @@ class Log:
 
     @classmethod
     def make(cls, partitions: int = 1) -> "Log":
-        topic = Topic.objects.create(name=unique("topic"), partitions=partitions)
+        topic = Topic.objects.create(name=f"log-{uuid7()}", partitions=partitions)
         sql("INSERT INTO topic_partition (topic_id, partition) SELECT %s, generate_series(0, %s)", topic.id, partitions - 1)
         return cls(topic)
 
