@@ -15,6 +15,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "forget purged and expired things of queues": every(30, "queues.forget"),
     "prove beat, broker and worker": every(10, "console.prove_beat"),
     "sweep deleted topics": every(60, "topics.sweep_deleted"),
+    "forget dedup keys": every(3600, "topics.forget_keys"),
     "expire leases": every(5, "leases.expire"),
     "sample lag": every(15, "destinations.sample"),
     "thin lag samples and forget workers": every(600, "destinations.thin"),

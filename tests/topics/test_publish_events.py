@@ -112,6 +112,13 @@ def test_another_shape_is_refused(stream: Stream, body: str, kind: str) -> None:
     assert stream.send(body, kind).status_code == 400
 
 
+def test_two_events_side_by_side_are_no_event(stream: Stream) -> None:
+    for between in (",", ", ", "\n", ""):
+        answer = stream.send(f"{json.dumps(event())}{between}{json.dumps(event(id='2'))}")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_JSON")
+    assert stream.bodies() == []
+
+
 def test_depth_is_counted_per_event(stream: Stream) -> None:
     deepest = "[" * 63 + "]" * 63
     assert stream.send(raw(f'"data":{deepest}')).status_code == 202

@@ -11,6 +11,7 @@ from django.test import override_settings
 from apps.access.models import Audit
 from apps.topics.models import DeletedTopic, Topic
 from apps.topics.operations.delete import sweep_deleted
+from apps.topics.operations.forget import forget_keys
 from tests.factories import Api, unique
 
 
@@ -178,3 +179,21 @@ def test_a_body_where_none_is_read_is_refused(api: Api) -> None:
     api.post("/v1/topics", {"name": name})
     assert api.delete(f"/v1/topics/{name}", {}).status_code == 400
     assert api.get(f"/v1/topics/{name}").status_code == 200
+
+
+def test_days_of_keys_that_no_window_reaches_are_dropped(api: Api) -> None:
+    api.post("/v1/topics", {"name": unique("orders"), "dedupWindowSeconds": 3 * 86_400})
+    with connection.cursor() as cursor:
+        for age in (2, 3, 4, 5):
+            cursor.execute(
+                "SELECT to_char(day, 'YYYYMMDD'), day, day + 1 FROM"
+                " (SELECT (statement_timestamp() AT TIME ZONE 'UTC')::date - %s::int AS day) AS past",
+                [age],
+            )
+            name, first, end = cursor.fetchone()
+            cursor.execute(f"CREATE TABLE dedup_{name} PARTITION OF dedup FOR VALUES FROM ('{first}') TO ('{end}')")
+        forget_keys()
+        cursor.execute("SELECT count(*) FROM pg_inherits WHERE inhparent = 'dedup'::regclass")
+        left = cursor.fetchone()[0]
+    # today and 30 days ahead, the default, and the days back to which a window of three days may reach
+    assert left == 31 + 1 + 3

@@ -6,7 +6,8 @@ may hide U+0000 or a name given twice, is read exactly, event by event.
 
 import json
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, repeat
+from operator import add
 from typing import Any
 
 import msgspec
@@ -30,7 +31,8 @@ _WHITE = (b" ", b"\n", b"\r", b"\t")
 def read_one(body: bytes) -> list[Item]:
     """A single event. Raises InvalidJson or InvalidEvent that names the attribute."""
     event = body.strip(b" \n\r\t")
-    return [item(envelope, event, "", False) for envelope in _envelopes([event], [""])]
+    envelopes = quickly(b"[" + event + b"]", [event]) or _envelopes([event], [""])
+    return [item(envelope, event, "", False) for envelope in envelopes]
 
 
 def read_batch(body: bytes) -> list[Item]:
@@ -80,7 +82,7 @@ def _next(text: str, at: int) -> int:
 def quickly(body: bytes, slices: Sequence[bytes]) -> list[dict[str, Any]] | None:
     """The objects of the array, or None where only an exact reading can tell whether they are acceptable."""
     limit = settings.TOWPATH["MAX_JSON_DEPTH"]
-    if b"\\u0000" in body or any(raw.count(b"{") + raw.count(b"[") > limit for raw in slices):
+    if b"\\u0000" in body or max(map(add, *(map(bytes.count, slices, repeat(sign)) for sign in (b"{", b"[")))) > limit:
         return None
     try:
         objects: list[dict[str, Any]] = orjson.loads(body)
