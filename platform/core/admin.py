@@ -10,7 +10,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.admin import site
+from django.contrib.admin import ShowFacets, site
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import models
@@ -42,6 +42,7 @@ class RuntimeAdmin(ModelAdmin):
     view_permission = "console.view_console"
     paginator = InfinitePaginator
     show_full_result_count = False
+    show_facets = ShowFacets.NEVER  # they count every choice of every filter
     list_disable_select_all = True
     list_per_page = 100
 

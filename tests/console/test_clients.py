@@ -5,10 +5,12 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from oauth2_provider.models import Application
 
 from apps.access import audit, operations
-from apps.access.models import ApiKey, Audit
+from apps.access.models import ApiKey, Audit, OAuthClient
 from apps.access.scopes import Grant
+from core.ids import uuid7
 from tests.factories import Api
 
 pytestmark = pytest.mark.django_db
@@ -153,3 +155,23 @@ def test_the_trail_is_narrowed_by_kind_without_reading_all_of_it(login, django_a
         html = client.get("/admin/access/audit/?kind=queue&area=queues").content.decode()
     assert "queue mails" in html and "topic orders" not in html
     assert not [query["sql"] for query in captured.captured_queries if "DISTINCT" in query["sql"]]
+
+
+@pytest.mark.parametrize("name", ["accesstoken", "application", "grant", "idtoken", "refreshtoken"])
+def test_tokens_are_not_shown_by_what_the_toolkit_would_register(client, person, name):
+    client.force_login(person("root", is_superuser=True))
+    assert client.get(f"/admin/oauth2_provider/{name}/").status_code == 404
+
+
+def test_oauth_clients_are_listed_without_secrets(login):
+    application = Application.objects.create(
+        name="reports", client_type="confidential", authorization_grant_type="client-credentials", client_secret="hush-hush"
+    )
+    made = OAuthClient.objects.create(
+        uid=uuid7(), application=application, name="reports", grants=[{"scope": "read:events", "patterns": [MARKUP]}]
+    )
+    client = login("Viewer")
+    for path in ("/admin/access/oauthclient/", f"/admin/access/oauthclient/{made.pk}/change/"):
+        html = client.get(path).content.decode()
+        assert application.client_id in html and "read:events" in html
+        assert "hush-hush" not in html and application.client_secret not in html and "<script>alert" not in html

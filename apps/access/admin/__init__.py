@@ -1,5 +1,5 @@
 """API clients and the audit trail, as administrators see them."""
 
-from apps.access.admin import keys, trail
+from apps.access.admin import clients, keys, trail
 
-__all__ = ["keys", "trail"]
+__all__ = ["clients", "keys", "trail"]

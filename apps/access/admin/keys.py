@@ -1,5 +1,6 @@
 """API keys: made here and shown once, rotated, revoked."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -42,7 +43,7 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(RuntimeAdmin):
-    list_display = ("name", "shown_prefix", "shown_grants", "state", "last_used", "expires", "created")
+    list_display = ("name", "shown_prefix", "grants_shown", "state", "last_used", "expires", "created")
     list_filter = (StateFilter,)
     search_fields = ("name", "prefix")
     ordering = ("name", "-id")
@@ -63,10 +64,8 @@ class ApiKeyAdmin(RuntimeAdmin):
         return f"tpk_{key.prefix}…"
 
     @display(description="scopes")
-    def shown_grants(self, key: ApiKey) -> str:
-        lines = ((grant["scope"], " ".join(grant["patterns"]) or "every name") for grant in key.grants)
-        shown = format_html_join("", "<div>{} <small>{}</small></div>", lines)
-        return format_html('<div class="tp-cell">{}</div>', shown)
+    def grants_shown(self, key: ApiKey) -> str:
+        return shown_grants(key.grants)
 
     @display(description="state", label={"in force": "success", "expired": "warning", "revoked": "danger"})
     def state(self, key: ApiKey) -> str:
@@ -159,6 +158,12 @@ class ApiKeyAdmin(RuntimeAdmin):
             danger=True,
         )
         return confirm(request, action)
+
+
+def shown_grants(grants: Iterable[dict[str, Any]]) -> str:
+    """A line a scope, with the names that narrow it."""
+    lines = ((grant["scope"], " ".join(grant["patterns"]) or "every name") for grant in grants)
+    return format_html('<div class="tp-cell">{}</div>', format_html_join("", "<div>{} <small>{}</small></div>", lines))
 
 
 def _url(key: ApiKey) -> str:

@@ -113,7 +113,7 @@ class DestinationAdmin(RuntimeAdmin):
         return pausing.resume(request, [_named(number)], _url(number))
 
     def show(self, request: HttpRequest, row: Destination) -> HttpResponse:
-        return self.page(request, "destinations/destination.html", row.name, _shown(request, row))
+        return self.page(request, "destinations/destination.html", f"Destination {row.name}", _shown(request, row))
 
     def live(self, request: HttpRequest, number: int) -> HttpResponse:
         """The part of the page that renews itself."""

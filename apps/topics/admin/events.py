@@ -75,7 +75,7 @@ def show(request: HttpRequest, topic: Topic, partition: int, offset: int) -> Htt
         "payload": text[:SHOWN_CHARACTERS] if event.is_record else _readable(text),
         "is_cut": len(text) > SHOWN_CHARACTERS,
     }
-    return page(request, "topics/event.html", f"{topic.name} {event.sequence}", context)
+    return page(request, "topics/event.html", f"Event {event.sequence}", context)
 
 
 def _readable(text: str) -> str:

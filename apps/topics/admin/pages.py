@@ -67,7 +67,7 @@ class TopicAdmin(RuntimeAdmin):
     def show(self, request: HttpRequest, row: Topic) -> HttpResponse:
         now = topics_now([row.pk]).get(row.pk, NOTHING)
         context = {"topic": row, "now": now, **events.browse(request, row, now)}
-        return self.page(request, "topics/topic.html", row.name, context)
+        return self.page(request, "topics/topic.html", f"Topic {row.name}", context)
 
     def event(self, request: HttpRequest, number: int, partition: int, offset: int) -> HttpResponse:
         demand(request, self.view_permission)
