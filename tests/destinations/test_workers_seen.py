@@ -6,6 +6,13 @@ from apps.destinations.operations import sight
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def nobody_seen(db):
+    sight.flush_sightings()
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM worker_seen")
+
+
 def rows():
     with connection.cursor() as cursor:
         cursor.execute(

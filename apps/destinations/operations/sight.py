@@ -35,7 +35,7 @@ class _Sightings:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._loop, name="sightings", daemon=True)
                 self._thread.start()
-                atexit.register(self.flush)
+                atexit.register(self._flush_or_lose)
 
     def flush(self) -> int:
         with self._lock:
@@ -51,12 +51,16 @@ class _Sightings:
     def _loop(self) -> None:
         while True:
             threading.Event().wait(FLUSH_SECONDS)
-            try:
-                self.flush()
-            except Exception:  # this thread lives as long as the process; what one flush loses the next one sees again
-                logger.warning("sightings.lost", exc_info=True)
-            finally:
-                connection.close()
+            self._flush_or_lose()
+
+    def _flush_or_lose(self) -> None:
+        """The thread lives as long as the process: what one flush loses, the next one sees again."""
+        try:
+            self.flush()
+        except Exception as error:
+            logger.warning("sightings.lost", extra={"reason": str(error).split("\n")[0]})
+        finally:
+            connection.close()
 
 
 _sightings = _Sightings()

@@ -16,8 +16,11 @@ LEFT JOIN LATERAL (
     ORDER BY e."offset" DESC
     LIMIT 1
 ) AS last ON true
-LEFT JOIN event AS earlier
-    ON earlier.topic_id = p.topic_id AND earlier.partition = p.partition
-    AND earlier."offset" = greatest(last."offset" - 99, p.hot_offset)
+LEFT JOIN LATERAL (
+    SELECT e."offset", e.appended_at
+    FROM event AS e
+    WHERE e.topic_id = p.topic_id AND e.partition = p.partition AND e."offset" = greatest(last."offset" - 99, p.hot_offset)
+    LIMIT 1 -- without it this becomes a join that reads the whole partition
+) AS earlier ON true
 WHERE p.topic_id = ANY (%(topics)b::integer[])
 ORDER BY p.topic_id, p.partition
