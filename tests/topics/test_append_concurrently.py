@@ -135,6 +135,25 @@ def test_a_partition_held_by_somebody_is_busy_and_the_others_are_not(topic: str,
     assert written(append(topic, both), 1).duplicates == {0}
 
 
+def test_a_held_partition_stalls_the_others_once_not_every_time(topic: str, other: Any) -> None:
+    hold(other, resolve.topic(topic).id, 0)
+    done = threading.Event()
+
+    def work(number: int) -> float:
+        if number < 3:
+            append(topic, items("a", f"{number}"))
+            return 0.0
+        start = time.perf_counter()
+        for turn in range(5):
+            append(topic, [*items("sku-123", f"b{turn}")])
+        done.set()
+        return time.perf_counter() - start
+
+    threading.Timer(1.5, other.execute, ["COMMIT"]).start()
+    assert side_by_side(4, work)[3] < 1.2
+    assert done.is_set()
+
+
 def test_a_publisher_that_holds_its_transaction_open_is_not_passed(topic: str) -> None:
     found = resolve.topic(topic)
     first, committed = threading.Event(), threading.Event()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import psycopg
 from django.db import DataError, connection
 
+from apps.topics.operations.held import is_held, notice
 from apps.topics.operations.outcomes import Outcome, Refused
 from apps.topics.operations.slots import Groups
 from apps.topics.operations.write import write
@@ -91,6 +92,13 @@ def stand_in_line(topic: TopicRef, groups: Groups) -> dict[int, Outcome]:
     """The outcome of each group. Raises NotFound for a deleted topic, and Unavailable when there is no database."""
     if connection.in_atomic_block:
         return dict(write(topic, [groups])[0])
+    held = {partition: items for partition, items in groups.items() if is_held(topic.id, partition)}
+    free = {partition: items for partition, items in groups.items() if partition not in held}
+    outcomes = _in_company(topic, free) if free else {}
+    return outcomes | _alone(topic, held) if held else outcomes
+
+
+def _in_company(topic: TopicRef, groups: Groups) -> dict[int, Outcome]:
     member = Member(groups)
     line = _lines.setdefault(topic.id, Line())
     if not line.join(member):
@@ -118,13 +126,19 @@ def _write_together(topic: TopicRef, members: Sequence[Member], waiting: int) ->
     except errors.NotFound:
         return
     except Exception as error:
-        refusal = as_refusal(error)
-        if isinstance(refusal, errors.Uncertain):
-            for member in members:
-                member.refuse(refusal)
+        _settle_failure(topic, members, as_refusal(error))
         return
     for member, outcomes in zip(members, written, strict=True):
         member.outcomes = dict(outcomes)
+
+
+def _settle_failure(topic: TopicRef, members: Sequence[Member], refusal: errors.DomainError) -> None:
+    """What is uncertain is so for all; after anything definite each tries alone."""
+    if isinstance(refusal, errors.Uncertain):
+        for member in members:
+            member.refuse(refusal)
+    elif isinstance(refusal, errors.Busy):
+        notice(topic.id, {partition for member in members for partition in member.groups})
 
 
 def _alone(topic: TopicRef, groups: Groups) -> dict[int, Outcome]:
