@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from apps.topics.cloudevents.binary import REPEATED_KEY
+from gateway import environ as environs
 from tests.factories import Api, unique
 
 ONE, BATCH = "application/cloudevents+json", "application/cloudevents-batch+json"
@@ -308,7 +310,10 @@ def test_a_bad_header_is_named(stream: Stream, name: str, value: str) -> None:
 
 
 def test_a_header_given_twice_is_refused(stream: Stream) -> None:
-    answer = stream.send(b"", "", headers={"ce-id": "1,2"}, **{"towpath.repeated": {"HTTP_CE_ID"}})
+    sent = [(b"ce-id", b"1"), (b"ce-type", b"t"), (b"ce-id", b"2")]
+    scope = {"method": "POST", "http_version": "1.1", "scheme": "http", "path": "/", "query_string": b"", "headers": sent}
+    environ = environs.build(scope, b"")
+    answer = stream.send(b"", "", headers={"ce-id": environ["HTTP_CE_ID"]}, **{REPEATED_KEY: environ[REPEATED_KEY]})
     refused(answer, "ce-id")
 
 

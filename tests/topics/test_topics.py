@@ -1,18 +1,24 @@
 """Making, listing, changing and deleting topics."""
 
 import json
+import threading
 from typing import Any
 
+import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import override_settings
 
 from apps.access.models import Audit
+from apps.destinations.models import Destination
 from apps.topics.models import DeletedTopic, Topic
 from apps.topics.operations.delete import sweep_deleted
 from apps.topics.operations.forget import forget_keys
+from core.ids import uuid7
 from tests.factories import Api, unique
+
+CONNECTION = ("dbname", "user", "password", "host", "port")
 
 
 def rows(table: str, topic_id: int) -> int:
@@ -197,3 +203,34 @@ def test_days_of_keys_that_no_window_reaches_are_dropped(api: Api) -> None:
         left = cursor.fetchone()[0]
     # today and 30 days ahead, the default, and the days back to which a window of three days may reach
     assert left == 31 + 1 + 3
+
+
+def test_a_topic_that_is_read_cannot_be_deleted(api: Api) -> None:
+    name = unique("orders")
+    publish(api, name, "k")
+    reader = Destination.objects.create(
+        uid=uuid7(), name=unique("reader"), topic=Topic.objects.get(name=name), consumer_id=1
+    )
+    answer = api.delete(f"/v1/topics/{name}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "TOPIC_IN_USE")
+    assert publish(api, name, "k").json()[0]["duplicates"] == 1
+    reader.delete()
+    assert api.delete(f"/v1/topics/{name}").status_code == 204
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_that_comes_while_the_topic_goes_is_not_left_without_it(api: Api) -> None:
+    name = unique("orders")
+    publish(api, name, "k")
+    topic = Topic.objects.get(name=name)
+    parameters = {key: value for key, value in connection.get_connection_params().items() if key in CONNECTION}
+    with psycopg.connect(**parameters) as other:
+        other.execute(
+            "INSERT INTO destination (uid, name, type, topic_id, consumer_id, settings, created_at, updated_at)"
+            " VALUES (gen_random_uuid(), %s, 'DURABLE_CONSUMER', %s, 1, '{}', statement_timestamp(), statement_timestamp())",
+            (name, topic.id),
+        )
+        other.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        threading.Timer(0.2, other.commit).start()
+        assert api.delete(f"/v1/topics/{name}").json()["error"]["code"] == "TOPIC_IN_USE"
+    assert Topic.objects.filter(name=name).exists() and rows("topic_partition", topic.id) == 8

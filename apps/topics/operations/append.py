@@ -48,7 +48,8 @@ def _append(topic: TopicRef, items: Sequence[Item]) -> Appended:
     outcomes: dict[int, Outcome] = {partition: _oversize(group) for partition, group in groups.items() if _is_over(group)}
     fitting = {partition: group for partition, group in groups.items() if partition not in outcomes}
     if fitting:
-        outcomes |= stand_in_line(topic, fitting)
+        with metrics.APPEND_SECONDS.time():
+            outcomes |= stand_in_line(topic, fitting)
     _count(groups, outcomes)
     return Appended(topic, partitions, {partition: _told(topic, partition, outcomes[partition]) for partition in groups})
 

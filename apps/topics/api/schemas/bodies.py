@@ -97,7 +97,9 @@ class Group(Answer):
 
     partition: int
     success: bool | None
-    load: Load
+    """null: that cannot be known; retry with the same keys."""
+    load: Load | None
+    """null: it could not be had."""
     first_offset: int = 0
     next_offset: int = 0
     offsets: list[int] = []
