@@ -54,10 +54,10 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 def _parts(host: str, port: int) -> list[Part]:
     """In the order in which they are stopped."""
-    worker = "-A config worker --pool threads --concurrency 4 --without-gossip --without-mingle --loglevel INFO"
+    worker = "-A config worker --pool threads --concurrency 4 --without-gossip --without-mingle"
     return [
         Part("server", "gateway.server", ["--host", host, "--port", str(port)], grace=10),
-        Part("beat", "celery", "-A config beat --pidfile= --loglevel INFO".split(), grace=5),
+        Part("beat", "celery", "-A config beat --pidfile=".split(), grace=5),
         Part("worker", "celery", worker.split(), grace=10),
     ]
 

@@ -1,5 +1,6 @@
 """A Towpath of its own for a test: `manage.py up` as a subprocess, with its home, its port and its output in a file."""
 
+import json
 import os
 import re
 import signal
@@ -29,6 +30,7 @@ class Installation:
         kept = {name: value for name, value in os.environ.items() if name not in SURROUNDINGS}
         self.environment = {**kept, **environment}
         self.output = home.parent / "output.txt"
+        self.asked: float | None = None
         self.supervisor: subprocess.Popen[bytes] | None = None
 
     def start(self, port: int = 0) -> "Installation":
@@ -80,6 +82,14 @@ class Installation:
                 return error.code, error.read().decode()
         except OSError:
             return 0, ""
+
+    def proves_itself_anew(self) -> bool:
+        """Beat, broker, worker and database did something together after this call; to be asked again and again."""
+        status, told = self.get("/readyz")
+        asked, now = self.asked, time.monotonic()
+        self.asked = asked if asked is not None else now
+        proven = json.loads(told)["parts"]["beat"]["secondsAgo"] if status == 200 else None
+        return proven is not None and asked is not None and proven < now - asked
 
     def parts(self, name: str = "") -> list[int]:
         """Processes that this installation started, PostgreSQL aside; by the name of the part."""

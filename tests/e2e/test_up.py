@@ -102,7 +102,8 @@ def test_a_part_that_dies_is_named_and_started_again(up, name):
 def test_a_database_that_dies_is_started_again(up):
     os.kill(up.postgres()[0], signal.SIGKILL)
     until(lambda: "postgres ended (signal 9); starting it again" in up.said(), 10)
-    until(lambda: up.get("/v1/audit")[0] == 200, 30)
+    until(lambda: up.get("/v1/audit")[0] == 200, 60)
+    until(up.proves_itself_anew, 60, "beat and worker work again, not only live")
 
 
 def test_what_is_left_without_a_supervisor_ends_and_the_next_start_has_everything(up):
