@@ -1,0 +1,106 @@
+"""The loops of docs/reliable-consumers.md, run as they are pasted, also when workers are killed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from psycopg.conninfo import make_conninfo
+
+from apps.queues.operations import queues
+from apps.queues.operations.enqueue import NewEvent, enqueue
+from apps.queues.selectors import QueueRow, find_queue
+from core import notices
+from tests.architecture.sources import ROOT
+from tests.concurrency.sessions import until
+from tests.factories import api_key, unique
+from tests.queues.conftest import execute
+from tests.serving import Server
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGE = (ROOT / "docs" / "reliable-consumers.md").read_text()
+
+
+def node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        pytest.skip("Node is not installed.")
+    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
+    if int(version.lstrip("v").split(".")[0]) < 20:
+        pytest.skip(f"Node {version.strip()} is older than 20.")
+    return found
+
+
+@pytest.fixture(params=["python", "typescript"])
+def program(request, tmp_path: Path) -> list[str]:
+    (text,) = re.findall(rf"```{request.param}\n(.*?)```", PAGE, re.DOTALL)
+    python = request.param == "python"
+    file = tmp_path / ("consumer.py" if python else "consumer.mjs")
+    file.write_text(text)
+    return [sys.executable if python else node(), str(file)]
+
+
+@pytest.fixture(scope="module")
+def server(django_db_setup: None) -> Iterator[Server]:
+    database = settings.DATABASES["default"]
+    names = {name.lower(): database[name] for name in ("USER", "PASSWORD", "HOST", "PORT") if database[name]}
+    with Server(make_conninfo(dbname=database["NAME"], **names)) as running:
+        yield running
+
+
+@pytest.fixture
+def queue() -> QueueRow:
+    name = unique("loop")
+    queues.create(None, name, max_attempts=50)
+    return find_queue(name)
+
+
+def test_it_works_through_everything_though_workers_are_killed(program, server, queue, tmp_path):
+    environment = {
+        **os.environ,
+        "TOWPATH_URL": f"http://127.0.0.1:{server.port}",
+        "TOWPATH_API_KEY": api_key(f"read:queues {queue.name}"),
+        "TOWPATH_QUEUE": queue.name,
+    }
+    output = tmp_path / "handled"
+
+    def start() -> subprocess.Popen:
+        with output.open("ab") as sink:
+            return subprocess.Popen(program, env=environment, stdout=sink, stderr=sink)
+
+    def handled() -> set[str]:
+        return set(re.findall(r"handled (\S+)", output.read_text()))
+
+    workers = [start() for _ in range(2)]
+    try:
+        made = [event.id for event in enqueue(queue, [NewEvent(f'{{"n": {n}}}') for n in range(60)])]
+        for seen in (5, 20):
+            until(lambda seen=seen: len(handled()) >= seen, 20)
+            workers[0].kill()
+            workers[0].wait()
+            workers[0] = start()
+
+        def finished() -> bool:
+            # As if the leases of the killed had ended by now.
+            execute("UPDATE queue_event SET due_at = due_at - interval '10 seconds' WHERE state = 'leased'")
+            notices.publish(queue.notice_key, 2)
+            return execute("SELECT count(*) FROM queue_event") == [(0,)]
+
+        until(finished, 30)
+        assert handled() == {str(event) for event in made}
+        for worker in workers:
+            worker.terminate()
+        late = enqueue(queue, [NewEvent("{}"), NewEvent("{}")])
+        assert [worker.wait(10) for worker in workers] == [0, 0], output.read_text()
+        assert len(late) == 2
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+    assert "Traceback" not in output.read_text()
