@@ -44,7 +44,7 @@ class RuntimeAdmin(ModelAdmin):
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # they count every choice of every filter
     list_disable_select_all = True
-    list_per_page = 100
+    list_per_page = 50
 
     def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return may(request, self.view_permission)

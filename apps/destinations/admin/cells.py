@@ -13,7 +13,7 @@ from apps.destinations.selectors.status import Status
 from apps.destinations.selectors.trend import Trend, trends
 from core import charts, words
 
-TREND_SECONDS, TREND_STEP = 3600, 60
+TREND_SECONDS, TREND_STEP = 3600, 120
 
 
 @dataclass(frozen=True)

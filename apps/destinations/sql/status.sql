@@ -30,7 +30,7 @@ CROSS JOIN LATERAL (
     ), p.hot_offset) AS head
 ) AS log
 CROSS JOIN LATERAL (
-    SELECT max(w.seen_at) AS at FROM worker_seen AS w WHERE w.topic_id = c.topic_id AND w.consumer_id = c.id
+    SELECT max(w.seen_at) AS at FROM worker_seen AS w WHERE w.topic_id = asked.topic_id AND w.consumer_id = asked.id
 ) AS seen
 CROSS JOIN LATERAL (
     SELECT
@@ -39,12 +39,13 @@ CROSS JOIN LATERAL (
         coalesce(sum(l.next_offset - l.first_offset) FILTER (WHERE NOT l.redriven), 0)::bigint AS spanned,
         max(l.handed_at) AS handed_at
     FROM lease AS l
-    WHERE l.topic_id = k.topic_id AND l.consumer_id = k.consumer_id AND l.partition = k.partition
+    -- By what is asked: by the cursor's columns the planner would sum up everybody's leases before it joins what is wanted.
+    WHERE l.topic_id = asked.topic_id AND l.consumer_id = asked.id AND l.partition = k.partition
 ) AS held
 LEFT JOIN LATERAL (
     SELECT l.id, l.worker, l.generation, l.attempt, l.state, l.first_offset, l.leased_at, l.visible_at
     FROM lease AS l
-    WHERE l.topic_id = k.topic_id AND l.consumer_id = k.consumer_id AND l.partition = k.partition AND NOT l.redriven
+    WHERE l.topic_id = asked.topic_id AND l.consumer_id = asked.id AND l.partition = k.partition AND NOT l.redriven
     ORDER BY l.first_offset LIMIT 1
 ) AS oldest ON true
 ORDER BY c.topic_id, c.id, k.partition
