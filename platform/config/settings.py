@@ -125,6 +125,11 @@ def _database(url: str) -> dict[str, Any]:
             # 0: raw cursors prepare at first use (None would make them ignore prepare=True). The ORM is not affected.
             "prepare_threshold": 0,
             "connect_timeout": 5,
+            # A peer that is silently gone must not hold a thread for the quarter of an hour that the system would wait.
+            "keepalives_idle": 30,
+            "keepalives_interval": 10,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 40_000,
             "application_name": _setting("TOWPATH_PROCESS", "towpath"),
             "options": "-c jit=off -c plan_cache_mode=force_generic_plan -c lock_timeout=5s"
             " -c statement_timeout=30s -c idle_in_transaction_session_timeout=10s",

@@ -25,7 +25,8 @@ def add_request_id(logger: Any, method: str, event: Event) -> Event:
 
 
 def hide_secrets(logger: Any, method: str, event: Event) -> Event:
-    """A net below the rule that secrets are not logged at all."""
+    """A net below the rule that secrets are not logged at all. Django adds the request, whose text has the whole query."""
+    event.pop("request", None)
     for key in _SECRET_KEYS.intersection(event):
         event[key] = "(hidden)"
     return event
@@ -33,6 +34,30 @@ def hide_secrets(logger: Any, method: str, event: Event) -> Event:
 
 def as_json(logger: Any, method: str, event: Event) -> str:
     return orjson.dumps(dict(event), default=repr, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+class OnlyFaults(logging.Filter):
+    """Of what Django says of answers only a 500 is news: a 503 was told where it was made, a 4xx is in the access log."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return getattr(record, "status_code", 500) == 500
+
+
+class Seldom(logging.Filter):
+    """Each message once in five seconds: an outage is one fact, however many requests meet it."""
+
+    def __init__(self, messages: tuple[str, ...]) -> None:
+        super().__init__()
+        self._next = dict.fromkeys(messages, 0.0)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = str(record.msg)
+        if message not in self._next:
+            return True
+        due = record.created >= self._next[message]
+        if due:
+            self._next[message] = record.created + 5
+        return due
 
 
 _SHARED: list[Any] = [
@@ -58,11 +83,15 @@ def logging_settings(level: str, readable: bool) -> dict[str, Any]:
                 "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
             }
         },
+        "filters": {
+            "only_faults": {"()": OnlyFaults},
+            "seldom": {"()": Seldom, "messages": ("http.database_unavailable",)},
+        },
         "handlers": {"console": {"class": "logging.StreamHandler", "stream": sys.stderr, "formatter": "lines"}},
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
-            # One warning for each 4xx says less than the access log does.
-            "django.request": {"level": "ERROR"},
+            "django.request": {"level": "ERROR", "filters": ["only_faults"]},
+            "core.http": {"filters": ["seldom"]},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
         },
     }

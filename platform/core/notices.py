@@ -83,6 +83,7 @@ class _Outbox:
         self._thread: threading.Thread | None = None
         self._connection: psycopg.Connection[tuple[object, ...]] | None = None
         self._failures = 0
+        self._sent_at = 0.0
 
     def add(self, key: str, count: int) -> None:
         with self._lock:
@@ -107,8 +108,10 @@ class _Outbox:
     def _loop(self) -> None:
         while True:
             self._due.wait()
-            time.sleep(COALESCE_SECONDS)
+            # The first after a pause goes at once, what follows it within 5 ms goes together.
+            time.sleep(max(0.0, self._sent_at + COALESCE_SECONDS - time.monotonic()))
             self._due.clear()
+            self._sent_at = time.monotonic()
             self.flush()
             if self._failures:
                 time.sleep(min(0.05 * 2**self._failures, MAX_PAUSE_SECONDS))

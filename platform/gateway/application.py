@@ -1,6 +1,7 @@
 """The HTTP front: an ASGI application that runs Django on threads and lets requests wait on the event loop."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Sequence
@@ -48,7 +49,9 @@ class Gateway:
             return
         self._open += 1
         try:
-            await Exchange(self, scope, receive, send).run()
+            # The loop cancels at the end of the process only; granian would report each such request as a fault.
+            with contextlib.suppress(asyncio.CancelledError):
+                await Exchange(self, scope, receive, send).run()
         finally:
             self._open -= 1
 

@@ -61,7 +61,8 @@ class Exchange:
         self.environ = environ.build(self.scope, body)
         self.environ[http.REQUEST_ID_KEY] = self.request_id
         answer = await self.call()
-        if wait := self.environ.pop(waits.ENVIRON_KEY, None):
+        wait: waits.Wait | None = self.environ.pop(waits.ENVIRON_KEY, None)
+        if wait is not None and wait.seconds > 0:
             answer = await self.gateway.wait(self, wait, answer)
         if stream := self.environ.pop(streams.ENVIRON_KEY, None):
             return await self.gateway.stream(self, stream, answer)

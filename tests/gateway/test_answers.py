@@ -37,11 +37,12 @@ def test_an_unusable_request_id_is_replaced(toy_server: Server) -> None:
 
 
 def test_a_fault_in_a_view_is_a_500_in_our_shape_and_logged_with_its_request(toy_server: Server, log_lines: Lines) -> None:
-    answer = toy_server.get("/v1/event-queues/crash", **{"X-Request-Id": "crash-1"})
+    answer = toy_server.get("/v1/event-queues/crash?grant=tpg_hidden", **{"X-Request-Id": "crash-1"})
     body = json.loads(answer.content)  # type: ignore[attr-defined]
     assert (answer.status, body["code"], body["error"]["code"], body["requestId"]) == (500, 500, "INTERNAL", "crash-1")
     eventually(lambda: len(log_lines(toy_server, "crash-1")) == 2)
     assert any("a fault in a view" in line.get("exception", "") for line in log_lines(toy_server, "crash-1"))
+    assert "tpg_hidden" not in toy_server.log()
 
 
 def test_long_and_short_streamed_answers_arrive_whole(toy_server: Server) -> None:

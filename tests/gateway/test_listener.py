@@ -54,6 +54,7 @@ class Pipe:
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self.swallow = threading.Event()
+        self.refuse = threading.Event()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -64,16 +65,23 @@ class Pipe:
                 client, _ = self._socket.accept()
             except OSError:
                 return
+            if self.refuse.is_set():
+                client.close()
+                continue
             server = socket.create_connection(self._target)
             for source, sink in ((client, server), (server, client)):
                 threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
 
     def _copy(self, source: socket.socket, sink: socket.socket) -> None:
-        with source, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
             while part := source.recv(65_536):
                 if self.swallow.is_set():
                     return time.sleep(20)
                 sink.sendall(part)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)  # close() alone would not wake the thread that reads from it
+            end.close()
 
     def close(self) -> None:
         self._socket.close()

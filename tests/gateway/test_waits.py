@@ -150,6 +150,20 @@ def test_a_crowd_of_waiters_blocks_nobody_and_uses_no_connections(database_url: 
     assert [reply.status for reply in replies] == [200] * 1200
 
 
+def test_waiters_beyond_the_cap_are_told_to_come_again(database_url: str, sql: Sql, add: Add, key: str) -> None:
+    async def scene(server: Server) -> list[int]:
+        waiting = [waiter(server, key, 10) for _ in range(2)]
+        await until(lambda: calls(sql, key) == 2)
+        await asyncio.sleep(0.1)
+        beyond = await waiter(server, key, 10)
+        at_once = await waiter(server, key, 0)  # waits for nothing, so it needs no place
+        add(2)
+        return [beyond.status, at_once.status, *[reply.status for reply in await asyncio.gather(*waiting)]]
+
+    with Server(database_url, "tests.gateway.settings", TOWPATH_MAX_WAITERS="2") as server:
+        assert asyncio.run(scene(server)) == [503, 204, 200, 200]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_key_revoked_meanwhile_gets_nothing(toy_server: Server, sql: Sql, add: Add, key: str) -> None:
     row, token = operations.create_api_key(unique("waiter"), grants("read:queues"))

@@ -1,0 +1,83 @@
+"""The database goes and comes back: 503 in our shape meanwhile, and afterwards all is well without touching anything."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from apps.access import operations
+from tests.factories import grants, unique
+from tests.gateway.test_listener import Pipe, listening
+from tests.serving import Server
+
+Sql = Callable[..., list[tuple[Any, ...]]]
+
+KILL_ALL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'toy server'"""
+
+
+@pytest.fixture
+def token(transactional_db: None) -> str:
+    return operations.create_api_key(unique("client"), grants("read:queues"))[1]
+
+
+@pytest.fixture
+def cut_server(database_url: str, token: str) -> Iterator[tuple[Server, Pipe]]:
+    """A server whose every connection to the database can be cut, and not be made again."""
+    parts = conninfo_to_dict(database_url)
+    pipe = Pipe(str(parts["host"]), int(str(parts["port"] or 5432)))
+    through = make_conninfo(database_url, host="127.0.0.1", port=pipe.port)
+    with Server(through, "tests.gateway.settings", TOWPATH_PROCESS="toy server") as server:
+        yield server, pipe
+    pipe.close()
+
+
+def ask(server: Server, token: str) -> tuple[int, dict[str, Any]]:
+    path = f"/v1/hot/guarded?key={unique('key')}&seconds=0"
+    answer = server.request("POST", path, headers={"Authorization": f"Bearer {token}"})
+    raw = answer.content  # type: ignore[attr-defined]
+    return answer.status, json.loads(raw) if raw else {}
+
+
+def settles(server: Server, token: str, within: float) -> set[int]:
+    """Statuses seen until ten answers in a row were good."""
+    seen, row, until = set(), 0, time.monotonic() + within
+    while row < 10:
+        assert time.monotonic() < until, seen
+        status, _ = ask(server, token)
+        seen.add(status)
+        row = row + 1 if status == 204 else 0
+    return seen
+
+
+def test_connections_that_were_killed_are_replaced(cut_server: tuple[Server, Pipe], sql: Sql, token: str) -> None:
+    """As a restart of PostgreSQL does; the first to use one may still get a 503."""
+    server, _ = cut_server
+    assert settles(server, token, 10) == {204}
+    sql(KILL_ALL)
+    assert settles(server, token, 10) <= {204, 503}
+
+
+def test_while_the_database_is_away_it_says_so_and_then_recovers(
+    cut_server: tuple[Server, Pipe], sql: Sql, token: str
+) -> None:
+    server, pipe = cut_server
+    assert settles(server, token, 10) == {204}
+    pipe.refuse.set()
+    sql(KILL_ALL)
+    refused = [ask(server, token) for _ in range(6)]
+    assert {status for status, _ in refused} == {503}
+    assert {body["error"]["code"] for _, body in refused} == {"UNAVAILABLE"}
+    assert server.get("/healthz").status == 200
+    lines = len(server.log().splitlines())
+    time.sleep(1)
+    assert len(server.log().splitlines()) - lines < 5  # waiting for it fills no log
+    pipe.refuse.clear()
+    assert settles(server, token, 10) <= {204, 503}
+    until = time.monotonic() + 8
+    while not listening(server):
+        assert time.monotonic() < until
+        time.sleep(0.05)
