@@ -22,7 +22,11 @@ SELECT
 FROM unnest(%(topics)b::integer[], %(consumers)b::integer[]) AS asked (topic_id, id)
 JOIN consumer AS c ON c.topic_id = asked.topic_id AND c.id = asked.id
 JOIN cursor AS k ON k.topic_id = c.topic_id AND k.consumer_id = c.id
-JOIN topic_partition AS p ON p.topic_id = k.topic_id AND p.partition = k.partition
+CROSS JOIN LATERAL (
+    SELECT t.oldest_offset, t.hot_offset FROM topic_partition AS t
+    WHERE t.topic_id = asked.topic_id AND t.partition = k.partition
+    LIMIT 1
+) AS p
 CROSS JOIN LATERAL (
     SELECT coalesce((
         SELECT e."offset" + 1 FROM event AS e WHERE e.topic_id = k.topic_id AND e.partition = k.partition
