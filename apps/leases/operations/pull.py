@@ -155,7 +155,8 @@ class _State:
 
 
 def _lease_new(wanted: Mapping[str, Any], pass_over_due: bool) -> tuple[_State, Lease | None]:
-    rows = _under_lock(LEASE_NEW, {**wanted, "pass_over_due": pass_over_due})
+    """Without anything due there is no lease that an extend in flight could make this worker's own again."""
+    rows = _under_lock(LEASE_NEW, {**wanted, "pass_over_due": pass_over_due}, wait_for_own=pass_over_due)
     if not rows:
         raise NotFound()
     state, lease = _State(*rows[0][:11]), rows[0][11:]
@@ -164,16 +165,18 @@ def _lease_new(wanted: Mapping[str, Any], pass_over_due: bool) -> tuple[_State, 
 
 def _lease_again(wanted: Mapping[str, Any]) -> Lease | None:
     """None when what was older has just been settled or is about to be."""
-    for has_skipped, origin, *lease in _under_lock(LEASE_AGAIN, wanted):
+    for has_skipped, origin, *lease in _under_lock(LEASE_AGAIN, wanted, wait_for_own=True):
         return _lease(origin, lease, has_skipped)
     return None
 
 
-def _under_lock(decision: sql.Statement, wanted: Mapping[str, Any]) -> list[sql.Row]:
-    """The consumer's lock and what this worker itself has in flight are waited for by statements of their own."""
+def _under_lock(decision: sql.Statement, wanted: Mapping[str, Any], wait_for_own: bool) -> list[sql.Row]:
+    """The consumer's lock, and what this worker itself has in flight, are waited for by statements of their own."""
     consumer = {"topic_id": wanted["topic_id"], "consumer_id": wanted["consumer_id"]}
-    own = {**consumer, "worker": wanted["worker"]}
-    return sql.run((cursors.LOCK_CONSUMER, consumer), (LOCK_OWN, own), (decision, {**wanted, "lease_id": uuid7()}))[2]
+    waits = [(cursors.LOCK_CONSUMER, consumer)]
+    if wait_for_own:
+        waits.append((LOCK_OWN, {**consumer, "worker": wanted["worker"]}))
+    return sql.run(*waits, (decision, {**wanted, "lease_id": uuid7()}))[-1]
 
 
 def _lease(origin: str, row: Sequence[Any], has_skipped: bool) -> Lease:

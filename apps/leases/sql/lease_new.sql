@@ -1,5 +1,5 @@
 -- does: leases new events of one partition, unless the worker has a lease, one waits for redelivery, or something holds the consumer back
--- locks: nothing more: runs under the consumer's lock (lock_consumer), after lock_own
+-- locks: nothing more: runs under the consumer's lock (lock_consumer)
 -- index: lease_visible, lease_worker, lease_first, cursor_pkey, event_pkey
 WITH load AS (
     SELECT
@@ -27,7 +27,11 @@ heads AS (
     SELECT
         partition, position, served_at,
         coalesce(
-            (SELECT max("offset") + 1 FROM event WHERE topic_id = %(topic_id)s AND event.partition = turn.partition),
+            (
+                SELECT max("offset") + 1
+                FROM event
+                WHERE topic_id = %(topic_id)s AND event.partition = turn.partition AND "offset" >= position
+            ),
             (SELECT hot_offset FROM topic_partition WHERE topic_id = %(topic_id)s AND partition = turn.partition)
         ) AS head
     FROM (
