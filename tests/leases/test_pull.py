@@ -304,6 +304,18 @@ def test_a_redelivery_gets_what_still_fits(log):
         reader.pull("w4")
 
 
+def test_a_full_window_is_said_although_something_waits_for_redelivery(log):
+    log.append(4)
+    reader = log.consumer(window_size=2)
+    failed = reader.pull("w1", limit=2)
+    reader.fail(failed)
+    cursors.change(reader.topic_id, reader.number, window_size=1)
+    assert seen(reader, "w2", limit=2) == [0]
+    with pytest.raises(WindowFull) as full:
+        reader.pull("w3", limit=2)
+    assert (full.value.details["leased"], full.value.details["waiting"]) == (1, 1)
+
+
 def test_waiting_events_do_not_fill_the_window_but_max_unsettled_holds_them(log):
     log.append(9)
     reader = log.consumer(window_size=2, max_unsettled=4)
@@ -455,6 +467,18 @@ def test_ordering_by_partition_holds_the_rest_of_a_split_until_its_first_part_is
     assert seen(reader, "w3") is None
     reader.ok(head)
     assert seen(reader, "w3") == [2, 3]
+
+
+def test_ordering_by_partition_gives_work_of_other_partitions_while_the_rest_of_a_split_is_held():
+    log = Log.make(partitions=2)
+    log.append(4, partition=0)
+    reader = log.consumer(ordering="partition")
+    lease = reader.pull("w1", limit=4)
+    reader.run_out(lease.id)
+    assert seen(reader, "w2", limit=2) == [0, 1]
+    log.append(1, partition=1)
+    other = reader.pull("w3")
+    assert (other.partition, other.origin) == (1, "new")
 
 
 # The log behind a seam

@@ -19,8 +19,6 @@ from core.ids import uuid7
 MAX_BYTES = 4 * 1024 * 1024 - 1024  # of events; the rest is for what stands around them
 SLICE = 5_000
 SCAN_SECONDS = 0.3
-MISSES = 3
-"""How often older work that vanishes while it is being fetched is looked for before new work is given."""
 RETRY_PAUSED_SECONDS = 5.0
 RETRY_AT_MOST_SECONDS = 60.0
 
@@ -123,17 +121,23 @@ def lease_next(
         **(NO_COLD if cold is None else {f"cold_{column}": value for column, value in vars(cold).items()}),
     }
     until = time.monotonic() + SCAN_SECONDS
-    missed = 0
     while True:
-        state, lease = _lease_new(wanted, pass_over_due=missed >= MISSES)
-        if lease is None and state.has_older and not state.paused:
-            lease = _lease_again(wanted)
-            missed += 1
-            if lease is None and missed <= MISSES:
-                continue
-        answer = lease or _none(state)
-        if not isinstance(answer, Nothing) or not answer.more or time.monotonic() >= until:
+        answer = _decide(wanted)
+        if isinstance(answer, Lease) or not answer.more or time.monotonic() >= until:
             return answer
+
+
+def _decide(wanted: Mapping[str, Any]) -> Lease | Nothing:
+    """New work unless there is older; new work all the same when the older is just being settled by somebody else."""
+    for pass_over_due in (False, True):
+        state, lease = _lease_new(wanted, pass_over_due)
+        if lease is None and state.has_older:
+            lease = _lease_again(wanted)
+        if lease is not None:
+            return lease
+        if not state.has_older:
+            break
+    return _none(state)
 
 
 @dataclass(frozen=True)
@@ -143,7 +147,7 @@ class _State:
     paused: bool
     resume_in: float | None
     has_older: bool
-    """The worker has a lease already, or one waits for redelivery."""
+    """The worker has a lease already, or one waits for redelivery and there is room for it."""
     leased: int
     unsettled: int
     window: int

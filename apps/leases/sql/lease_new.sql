@@ -133,7 +133,7 @@ created AS (
 )
 SELECT
     paused, extract(epoch FROM resume_at - statement_timestamp())::float8 AS resume_in,
-    own > 0 OR due > 0 AS has_older,
+    NOT paused AND (own > 0 OR (due > 0 AND leased < window_size)) AS has_older,
     leased, unsettled, window_size, max_unsettled,
     extract(epoch FROM next_end - statement_timestamp())::float8 AS next_end_in,
     EXISTS (SELECT FROM source) AS behind, EXISTS (SELECT FROM moved) AS moved, has_skipped,
