@@ -5,10 +5,12 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
+from oauth2_provider.generators import generate_client_secret
+from oauth2_provider.models import Application
 
 from apps.access import audit, credentials
 from apps.access.audit import Actor
-from apps.access.models import ApiKey
+from apps.access.models import ApiKey, OAuthClient
 from apps.access.scopes import Grant, check_grants, grants_as_json
 from core.errors import Conflict, NameTaken
 from core.ids import uuid7
@@ -58,3 +60,45 @@ def rotate_api_key(key: ApiKey, *, actor: Actor = None) -> str:
         audit.record(actor, "rotate", "api-key", key.name, object_id=key.uid, after={"prefix": prefix})
         credentials.forget()
     return token
+
+
+def create_oauth_client(name: str, grants: Iterable[Grant], *, actor: Actor = None) -> tuple[OAuthClient, str]:
+    """The new client's row (its client_id is `application.client_id`) and its secret. Raises NameTaken, InvalidField."""
+    stored = grants_as_json(check_grants(grants))
+    secret = generate_client_secret()
+    with transaction.atomic():
+        application = Application.objects.create(
+            name=check_name(name),
+            client_type=Application.CLIENT_CONFIDENTIAL,
+            authorization_grant_type=Application.GRANT_CLIENT_CREDENTIALS,
+            client_secret=secret,
+        )
+        try:
+            with transaction.atomic():
+                client = OAuthClient.objects.create(uid=uuid7(), application=application, name=name, grants=stored)
+        except IntegrityError:
+            raise NameTaken(f"There is an OAuth client {name!r}.", field="name") from None
+        audit.record(actor, "create", "oauth-client", name, object_id=client.uid, after={"grants": stored})
+    return client, secret
+
+
+def disable_oauth_client(client: OAuthClient, *, actor: Actor = None, reason: str = "") -> None:
+    """The client gets no more tokens, and those it has end as a revoked key does. Doing it again changes nothing."""
+    with transaction.atomic():
+        if OAuthClient.objects.filter(pk=client.pk, disabled_at__isnull=True).update(disabled_at=Now()):
+            audit.record(actor, "disable", "oauth-client", client.name, object_id=client.uid, reason=reason)
+            credentials.forget()
+
+
+def enable_oauth_client(client: OAuthClient, *, actor: Actor = None, reason: str = "") -> None:
+    with transaction.atomic():
+        if OAuthClient.objects.filter(pk=client.pk, disabled_at__isnull=False).update(disabled_at=None):
+            audit.record(actor, "enable", "oauth-client", client.name, object_id=client.uid, reason=reason)
+
+
+def delete_oauth_client(client: OAuthClient, *, actor: Actor = None, reason: str = "") -> None:
+    """The client and its tokens are gone, with the same delay as a revoked key."""
+    with transaction.atomic():
+        audit.record(actor, "delete", "oauth-client", client.name, object_id=client.uid, reason=reason)
+        client.application.delete()
+        credentials.forget()

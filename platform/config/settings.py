@@ -151,6 +151,7 @@ STATIC_URL = "/static/"
 STATIC_ROOT = _setting("TOWPATH_STATIC_ROOT") or None
 WHITENOISE_USE_FINDERS = True
 
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher", "apps.access.hashers.RandomSecretHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
@@ -213,6 +214,7 @@ OAUTH2_PROVIDER_APPLICATION_MODEL = "oauth2_provider.Application"
 OAUTH2_PROVIDER = {
     "SCOPES_BACKEND_CLASS": "apps.access.oauth.ApplicationScopes",
     # Client credentials and nothing else.
+    "CLIENT_SECRET_HASHER": "random_secret",
     "OAUTH2_SERVER_CLASS": "oauthlib.oauth2.BackendApplicationServer",
     "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
     # Only the checksum of a token is stored.

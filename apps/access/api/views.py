@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 import orjson
+from django.db import DataError
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
@@ -83,6 +84,6 @@ class TokenView(OAuthLibMixin, PublicView):
 
     def handle_exception(self, error: Exception) -> HttpResponse:  # type: ignore[override]
         """RFC 6749, 5.2: the one place with errors of another shape."""
-        if isinstance(error, errors.Invalid | errors.UnsupportedMediaType):
-            return JsonResponse({"error": "invalid_request", "error_description": str(error)}, status=400)
+        if isinstance(error, errors.Invalid | errors.UnsupportedMediaType | DataError):
+            return JsonResponse({"error": "invalid_request", "error_description": "The form is not valid."}, status=400)
         return super().handle_exception(error)
