@@ -2,13 +2,14 @@
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 
 from django.conf import settings
 from django.db import DatabaseError
 from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 
+from apps.destinations.selectors.samples import LatestSample, latest
 from core import sql
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -20,6 +21,11 @@ DEAD_TUPLES = sql.statement(__file__, "dead_tuples")
 
 OLDEST_XMIN = Gauge("towpath_oldest_xmin_seconds", "Age of the oldest transaction that keeps dead rows.")
 DEAD = Gauge("towpath_dead_tuples", "Dead rows not yet removed.", ["table"])
+_READER = ["kind", "topic", "name"]
+LAG_EVENTS = Gauge("towpath_lag_events", "Events from the first unsettled one to the head, as last sampled.", _READER)
+LAG_SECONDS = Gauge("towpath_lag_seconds", "Age of the first unsettled event, as last sampled; NaN: not known.", _READER)
+IN_FLIGHT = Gauge("towpath_in_flight", "Events leased and unexpired, as last sampled.", _READER)
+LAG_SAMPLED = Gauge("towpath_lag_sampled_timestamp_seconds", "When that sample was taken.", _READER)
 
 _lock = threading.Lock()
 _looked_at = 0.0
@@ -47,12 +53,24 @@ def exposition() -> bytes:
 
 def _look_at_database() -> None:
     """While the database is away its figures are missing, which is the truth; those of the process are still answered."""
-    DEAD.clear()
+    for gauge in (DEAD, LAG_EVENTS, LAG_SECONDS, IN_FLIGHT, LAG_SAMPLED):
+        gauge.clear()
     try:
         ages, tables = sql.run((OLDEST_SNAPSHOT, {}), (DEAD_TUPLES, {}))
+        _show_lag(latest())
     except DatabaseError:
         OLDEST_XMIN.set(float("nan"))
         return
     OLDEST_XMIN.set(ages[0][0])
     for table, dead in tables:
         DEAD.labels(table).set(dead)
+
+
+def _show_lag(samples: Sequence[LatestSample]) -> None:
+    """The same samples as the charts; a reader that is not sampled is missing rather than 0."""
+    for sample in samples:
+        reader = (sample.kind, sample.topic, sample.name)
+        LAG_EVENTS.labels(*reader).set(sample.lag_events)
+        LAG_SECONDS.labels(*reader).set(float("nan") if sample.lag_seconds is None else sample.lag_seconds)
+        IN_FLIGHT.labels(*reader).set(sample.in_flight)
+        LAG_SAMPLED.labels(*reader).set(sample.at.timestamp())

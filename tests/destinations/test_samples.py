@@ -1,5 +1,6 @@
 import pytest
 
+from apps.console import metrics
 from apps.destinations.models import Destination
 from apps.destinations.operations.sample import sample_lag, thin_samples
 from apps.destinations.selectors import find
@@ -91,3 +92,12 @@ def test_after_thirty_days_the_day_is_dropped(api):
     sample_dated_back(thing, "29 days")
     roll()
     assert len(history(*key(thing), seconds=10_000_000)) == 1
+
+
+def test_the_metrics_say_what_the_newest_sample_says(api, monkeypatch):
+    thing = make(api)
+    publish(api, thing["topic"], 10)
+    monkeypatch.setattr(metrics, "_looked_at", 0.0)
+    sample_lag()
+    reader = f'kind="destination",name="{thing["name"]}",topic="{thing["topic"]}"'
+    assert f"towpath_lag_events{{{reader}}} 10.0" in metrics.exposition().decode()

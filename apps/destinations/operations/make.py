@@ -12,7 +12,7 @@ from apps.destinations.models import Destination
 from apps.destinations.operations.later import refuse_what_comes_later
 from apps.destinations.selectors.shown import settings_of
 from apps.topics.models import Topic
-from apps.topics.operations.create import topic_for_use
+from apps.topics.operations.create import make_by_use
 from core.errors import NameTaken, NotFound
 from core.ids import uuid7
 from core.names import check_name
@@ -48,9 +48,15 @@ def make(
 
 
 def _home(name: str) -> Topic:
-    """The topic, locked so that it is not deleted meanwhile. Raises NotFound."""
-    topic_for_use(check_name(name, "topic"))
-    home = Topic.objects.select_for_update(no_key=True).filter(name=name).first()
+    """The topic, locked so that it is not deleted meanwhile. Raises NotFound.
+
+    Never from memory: another thread may remember a topic that its transaction has not committed yet.
+    """
+    topics = Topic.objects.select_for_update(no_key=True).filter(name=check_name(name, "topic"))
+    home = topics.first()
+    if home is None:
+        make_by_use(name)
+        home = topics.first()
     if home is None:
         raise NotFound("There is no such topic.")
     return home

@@ -32,6 +32,7 @@ CROSS JOIN LATERAL (
         SELECT e."offset" + 1 FROM event AS e WHERE e.topic_id = k.topic_id AND e.partition = k.partition
         ORDER BY e."offset" DESC LIMIT 1
     ), p.hot_offset) AS head
+    OFFSET 0 -- else it is looked up once for each place that names it
 ) AS log
 CROSS JOIN LATERAL (
     SELECT max(w.seen_at) AS at FROM worker_seen AS w WHERE w.topic_id = asked.topic_id AND w.consumer_id = asked.id

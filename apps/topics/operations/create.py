@@ -37,12 +37,17 @@ def topic_for_use(name: str) -> TopicRef:
     try:
         return resolve.topic(name)
     except NotFound:
-        if not settings.TOWPATH["CREATE_TOPICS_ON_USE"] or as_uuid(name) is not None:
-            raise
+        make_by_use(name)
+    return resolve.topic(name)
+
+
+def make_by_use(name: str) -> None:
+    """Makes a missing topic, where the installation allows that; in a transaction it is gone with it. Raises NotFound."""
+    if not settings.TOWPATH["CREATE_TOPICS_ON_USE"] or as_uuid(name) is not None:
+        raise NotFound("There is no such topic.")
     check_name(name, "topic")
     try:
         create_topic(None, name)
     except NameTaken:
         # Somebody else's first use came in between; theirs is committed, and the next query sees it.
         pass
-    return resolve.topic(name)
