@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from core import sql
+from core.errors import NotFound
 
 READ_LEASED = sql.statement(__file__, "read_leased")
 COMMITTED = sql.statement(__file__, "committed")
@@ -60,3 +61,11 @@ def leases(topic_id: int, consumer_id: int, *, limit: int, after: UUID | None = 
     """Up to `limit` leases in force whose id comes after, in the order in which they were first handed out."""
     wanted = {"topic_id": topic_id, "consumer_id": consumer_id, "limit": limit, "after": after}
     return [LeaseRow(*row) for row in sql.run((LEASES, wanted))[0]]
+
+
+def lease(topic_id: int, consumer_id: int, lease_id: UUID) -> LeaseRow:
+    """One lease in force. Raises NotFound for one that is settled or unknown."""
+    found = leases(topic_id, consumer_id, limit=1, after=UUID(int=max(0, lease_id.int - 1)))
+    if not found or found[0].id != lease_id:
+        raise NotFound()
+    return found[0]

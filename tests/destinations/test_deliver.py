@@ -273,7 +273,9 @@ def test_an_operator_expires_a_lease_and_the_worker_is_told(api):
     publish(api, thing["topic"], 1)
     batch = pull(api, thing["name"], workerId="a").json()
     path = f"{DESTINATIONS}/{thing['name']}/leases/{batch['leaseId']}"
-    assert api.post(f"{path}/expire", {"reason": "stuck"}).status_code == 204
+    expired = api.post(f"{path}/expire", {"reason": "stuck"})
+    assert (expired.status_code, expired.json()["leaseId"], expired.json()["state"]) == (200, batch["leaseId"], "waiting")
+    assert api.post(f"{path}/extend").json()["error"]["code"] == "LEASE_LOST"
     assert acknowledge(api, thing["name"], batch).json()["status"] == "stale"
     assert pull(api, thing["name"], workerId="b").json()["attempt"] == 2
     assert sql("SELECT verb, object_id, object_name, reason FROM access_audit WHERE object_kind = 'lease'") == [
@@ -289,7 +291,7 @@ def test_an_operator_extends_a_lease_whatever_its_generation(api):
     until = api.post(f"{path}/{batch['leaseId']}/extend", {"visibility": 600}).json()["expiresAt"]
     assert until > batch["expiresAt"]
     assert api.get(path).json()["items"][0]["expiresAt"] == until
-    assert api.post(f"{path}/{uuid7()}/extend").status_code == 409
+    assert api.post(f"{path}/{uuid7()}/extend").status_code == 404
     assert api.post(f"{path}/{uuid7()}/expire").status_code == 404
     assert api.post(f"{path}/nonsense/expire").status_code == 404
 

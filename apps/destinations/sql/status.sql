@@ -21,7 +21,12 @@ SELECT
     oldest.id, oldest.worker, oldest.generation, oldest.attempt, oldest.state, oldest.leased_at, oldest.visible_at
 FROM unnest(%(topics)b::integer[], %(consumers)b::integer[]) AS asked (topic_id, id)
 JOIN consumer AS c ON c.topic_id = asked.topic_id AND c.id = asked.id
-JOIN cursor AS k ON k.topic_id = c.topic_id AND k.consumer_id = c.id
+CROSS JOIN LATERAL (
+    SELECT topic_id, consumer_id, partition, position, served_at
+    FROM cursor
+    WHERE topic_id = asked.topic_id AND consumer_id = asked.id
+    OFFSET 0 -- by its key whatever the statistics say: this plan is kept for as long as the connection
+) AS k
 CROSS JOIN LATERAL (
     SELECT t.oldest_offset, t.hot_offset FROM topic_partition AS t
     WHERE t.topic_id = asked.topic_id AND t.partition = k.partition

@@ -9,14 +9,13 @@ from rest_framework.views import APIView
 
 from apps.access.api.permissions import caller
 from apps.destinations.api.schemas import examples
-from apps.destinations.api.schemas.answers import ExtendedAnswer, LagAnswer, LeaseAnswer, lag_json, lease_json
+from apps.destinations.api.schemas.answers import LagAnswer, LeaseAnswer, lag_json, lease_json
 from apps.destinations.api.schemas.requests import ExtendLease, Reason
 from apps.destinations.api.views.configure import reach
 from apps.destinations.operations.tend import expire_lease, extend_lease, park_lease
 from apps.destinations.selectors.standing import standing
 from apps.leases.selectors import leases
 from core import http, pages, parse
-from core.clock import rfc3339
 from core.errors import InvalidParameter
 from core.names import as_uuid
 from core.notes import note
@@ -65,21 +64,21 @@ def lease_cursor(cursor: str | None) -> UUID | None:
 class ExpireLease(APIView):
     scopes = {"POST": "manage:events"}
 
-    @extend_schema(operation_id="expire_lease", request=Reason, responses={204: None})
+    @extend_schema(operation_id="expire_lease", request=Reason, responses={200: LeaseAnswer})
     def post(self, request: Request, destination: str, lease: UUID) -> HttpResponse:
         """Delivered again at once; the worker's acknowledgement is stale from now on."""
         parse.no_query(request._request)
         known = reach(request, "manage:events", destination)
         reason = note(parse.optional_body(request._request, Reason).reason, "reason")
-        expire_lease(caller(request), str(known.uid), lease, reason=reason)
-        return http.no_content(request._request)
+        expired = expire_lease(caller(request), str(known.uid), lease, reason=reason)
+        return http.answer(request._request, lease_json(expired))
 
 
 class ExtendLeaseOfWorker(APIView):
     scopes = {"POST": "manage:events"}
 
     @extend_schema(
-        operation_id="extend_lease", request=ExtendLease, responses={200: ExtendedAnswer, 409: problem("LEASE_LOST")}
+        operation_id="extend_lease", request=ExtendLease, responses={200: LeaseAnswer, 409: problem("LEASE_LOST")}
     )
     def post(self, request: Request, destination: str, lease: UUID) -> HttpResponse:
         """Gives the worker `visibility` seconds from now, whatever the generation."""
@@ -87,8 +86,8 @@ class ExtendLeaseOfWorker(APIView):
         known = reach(request, "manage:events", destination)
         wanted = parse.optional_body(request._request, ExtendLease)
         reason = note(wanted.reason, "reason")
-        until = extend_lease(caller(request), str(known.uid), lease, wanted.visibility, reason=reason)
-        return http.answer(request._request, {"expiresAt": rfc3339(until)})
+        extended = extend_lease(caller(request), str(known.uid), lease, wanted.visibility, reason=reason)
+        return http.answer(request._request, lease_json(extended))
 
 
 class ParkLease(APIView):
