@@ -1,6 +1,6 @@
 """Reads: queues as calls need them, events and dead letters by state, what an empty claim waits for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,10 +14,11 @@ from core.errors import NotFound
 from core.names import as_uuid
 
 QUEUE = sql.statement(__file__, "queue")
-STANDING = sql.statement(__file__, "standing")
+OUTCOME = sql.statement(__file__, "outcome")
 HOLDER = sql.statement(__file__, "holder")
 NEXT_DUE = sql.statement(__file__, "next_due")
-LAST_SAMPLE = sql.statement(__file__, "last_sample")
+LAST_SAMPLES = sql.statement(__file__, "last_samples")
+TREND = sql.statement(__file__, "trend")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def queue_that_knows(event: UUID) -> QueueRow:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Outcome:
     """What is known of an event and a token that no longer holds it."""
 
     known: bool
@@ -72,9 +73,9 @@ class Standing:
     scheduled_at: datetime | None
 
 
-def standing(queue: int, event: UUID, token: UUID | None) -> Standing:
-    (rows,) = sql.run((STANDING, {"queue": queue, "id": event, "token": token}))
-    return Standing(*rows[0])
+def outcome_of(queue: int, event: UUID, token: UUID) -> Outcome:
+    (rows,) = sql.run((OUTCOME, {"queue": queue, "id": event, "token": token}))
+    return Outcome(*rows[0])
 
 
 @dataclass(frozen=True)
@@ -89,16 +90,6 @@ def next_due(queue: int) -> NextDue:
     if not rows:
         raise NotFound("There is no such queue.")
     return NextDue(*rows[0])
-
-
-# The column by which the index of each state is ordered: a list in that order reads only what it shows.
-ORDER = {
-    State.READY: ("-priority", "scheduled_at", "n"),
-    State.WAITING: ("due_at", "n"),
-    State.LEASED: ("due_at", "n"),
-    State.BLOCKED: ("group_key", "n"),
-    State.DEAD: ("-died_at", "-n"),
-}
 
 
 def events(queue: int, states: Iterable[State], after: tuple[Any, ...] | None = None) -> QuerySet[QueueEvent]:
@@ -130,8 +121,43 @@ class Sample:
     oldest_at: datetime | None
     settled: int
 
+    @property
+    def depth(self) -> int:
+        return self.ready + self.scheduled + self.in_flight + self.blocked
 
-def last_samples(queue: int) -> list[Sample]:
-    """The newest and the one before, or fewer."""
-    (rows,) = sql.run((LAST_SAMPLE, {"queue": queue}))
+
+@dataclass(frozen=True)
+class Standing:
+    """The newest sample, with what the one before makes of it."""
+
+    now: Sample
+    settled_per_second: float | None
+    enqueued_per_second: float | None
+
+
+def standing(queue: int) -> Standing | None:
+    return standings([queue]).get(queue)
+
+
+def standings(queues: Sequence[int]) -> dict[int, Standing]:
+    """None is in it for a queue without a sample of the last hour."""
+    (rows,) = sql.run((LAST_SAMPLES, {"queues": list(queues)}))
+    found: dict[int, list[Sample]] = {}
+    for number, *columns in rows:
+        found.setdefault(number, []).append(Sample(*columns))
+    return {number: _standing(samples) for number, samples in found.items()}
+
+
+def _standing(samples: list[Sample]) -> Standing:
+    now, *before = samples
+    seconds = (now.at - before[0].at).total_seconds() if before else 0
+    if not seconds:
+        return Standing(now, None, None)
+    # What came is what is there more than before, and what went; unknown where a figure stopped at the limit.
+    came = now.depth - before[0].depth + now.settled if now.exact and before[0].exact else None
+    return Standing(now, now.settled / seconds, None if came is None else max(0, came) / seconds)
+
+
+def trend(queue: int, seconds: int, step: int) -> list[Sample]:
+    (rows,) = sql.run((TREND, {"queue": queue, "seconds": seconds, "step": step}))
     return [Sample(*row) for row in rows]

@@ -88,10 +88,10 @@ def purge(actor: audit.Actor, number: int, *, dead_too: bool = False, reason: st
 
 
 @transaction.atomic
-def delete(actor: audit.Actor, number: int) -> None:
+def delete(actor: audit.Actor, number: int, reason: str = "") -> None:
     """Ends the queue, its schedules and every wait on it; what it held is removed by the sweep."""
     queue = locked(number)
-    audit.record(actor, "delete", "queue", queue.name, object_id=queue.uid, before=_settings(queue))
+    audit.record(actor, "delete", "queue", queue.name, object_id=queue.uid, before=_settings(queue), reason=reason)
     queue.schedules.all().delete()
     Queue.objects.filter(id=number).update(name=f"deleted/{number}", deleted_at=Now(), updated_at=Now())
     notices.publish(key(queue), EVERYONE)

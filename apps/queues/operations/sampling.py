@@ -9,6 +9,6 @@ MOST = 100_000
 
 
 def sample(queue: int) -> int:
-    before = selectors.last_samples(queue)
-    sql.run((SAMPLE, {"queue": queue, "most": MOST, "since": before[0].at if before else None}))
+    before = selectors.standing(queue)
+    sql.run((SAMPLE, {"queue": queue, "most": MOST, "since": before.now.at if before else None}))
     return 1

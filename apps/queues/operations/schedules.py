@@ -41,7 +41,7 @@ def create(actor: audit.Actor, queue: int, name: str, **settings: Any) -> Schedu
 
 
 @transaction.atomic
-def change(actor: audit.Actor, number: int, **settings: Any) -> Schedule:
+def change(actor: audit.Actor, number: int, reason: str = "", **settings: Any) -> Schedule:
     """A new kind of rule replaces the old one. Raises InvalidField."""
     schedule = _locked(number)
     before, now = _shown(schedule), database_time()
@@ -53,7 +53,16 @@ def change(actor: audit.Actor, number: int, **settings: Any) -> Schedule:
     schedule.version, schedule.planned_until, schedule.error = schedule.version + 1, now, ""
     schedule.save()
     _take_back(schedule)
-    audit.record(actor, "change", "schedule", schedule.name, object_id=schedule.uid, before=before, after=_shown(schedule))
+    audit.record(
+        actor,
+        "change",
+        "schedule",
+        schedule.name,
+        object_id=schedule.uid,
+        before=before,
+        after=_shown(schedule),
+        reason=reason,
+    )
     _plan(schedule)
     return schedule
 
@@ -67,10 +76,10 @@ def delete(actor: audit.Actor, number: int) -> None:
 
 
 @transaction.atomic
-def run_now(actor: audit.Actor, number: int) -> Enqueued:
+def run_now(actor: audit.Actor, number: int, reason: str = "") -> Enqueued:
     """One event more, at once, also of a disabled schedule; its times stay as they are."""
     schedule = _locked(number)
-    audit.record(actor, "run-now", "schedule", schedule.name, object_id=schedule.uid)
+    audit.record(actor, "run-now", "schedule", schedule.name, object_id=schedule.uid, reason=reason)
     return enqueue(queue_of(schedule.queue_id), [NewEvent(schedule.payload)], schedule.uid)[0]
 
 

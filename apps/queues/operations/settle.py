@@ -28,7 +28,7 @@ def heartbeat(event: UUID, token: Token, seconds: int) -> datetime:
     """The new end of the lease. Raises LeaseLost, or NotFound for an unknown event."""
     (rows,) = sql.run((HEARTBEAT, _held(event, token) | {"seconds": seconds}))
     if not rows:
-        _refuse(selectors.standing(token.queue, event, token.secret))
+        _refuse(selectors.outcome_of(token.queue, event, token.secret))
     end: datetime = rows[0][0]
     return end
 
@@ -41,7 +41,7 @@ def acknowledge(event: UUID, token: Token) -> None:
         notices.publish(f"queue:{token.queue}", released)
     if not gone:
         # A fresh look: the same call may have won between.
-        before = selectors.standing(token.queue, event, token.secret)
+        before = selectors.outcome_of(token.queue, event, token.secret)
         if before.outcome != "acked":
             _refuse(before)
 
@@ -55,7 +55,7 @@ def nack(event: UUID, token: Token, error: str | None = None, delay: int | None 
     if rows:
         notices.publish(f"queue:{token.queue}")
         return GivenBack(*rows[0])
-    before = selectors.standing(token.queue, event, token.secret)
+    before = selectors.outcome_of(token.queue, event, token.secret)
     if before.outcome not in ("waiting", "dead"):
         _refuse(before)
     return GivenBack(before.outcome, before.scheduled_at)
@@ -65,5 +65,5 @@ def _held(event: UUID, token: Token) -> dict[str, UUID | int]:
     return {"queue": token.queue, "id": event, "token": token.secret}
 
 
-def _refuse(standing: selectors.Standing) -> NoReturn:
-    raise LeaseLost() if standing.known else NotFound("There is no such event.")
+def _refuse(before: selectors.Outcome) -> NoReturn:
+    raise LeaseLost() if before.known else NotFound("There is no such event.")

@@ -1,11 +1,12 @@
 """Queues as clients send and see them."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
 from apps.queues import models
-from apps.queues.selectors import Sample, last_samples
+from apps.queues.selectors import Standing, standings
 from core.clock import rfc3339
 from core.notes import Note
 from core.openapi import Answer
@@ -49,7 +50,8 @@ class Stats(Answer):
     dead: int
     exact: bool
     oldest_at: str | None
-    settled_per_second: float
+    settled_per_second: float | None
+    enqueued_per_second: float | None
     as_of: str
 
 
@@ -68,6 +70,15 @@ class Queue(Answer):
 
 
 def shown(queue: models.Queue) -> dict[str, Any]:
+    return listed([queue])[0]
+
+
+def listed(queues: Sequence[models.Queue]) -> list[dict[str, Any]]:
+    stats = standings([queue.id for queue in queues])
+    return [_shown(queue, stats.get(queue.id)) for queue in queues]
+
+
+def _shown(queue: models.Queue, stats: Standing | None) -> dict[str, Any]:
     return {
         "id": queue.uid,
         "name": queue.name,
@@ -79,23 +90,21 @@ def shown(queue: models.Queue) -> dict[str, Any]:
         "pauseReason": queue.pause_reason,
         "createdAt": rfc3339(queue.created_at),
         "updatedAt": rfc3339(queue.updated_at),
-        "stats": _stats(last_samples(queue.id)),
+        "stats": stats and _stats(stats),
     }
 
 
-def _stats(samples: list[Sample]) -> dict[str, Any] | None:
-    if not samples:
-        return None
-    newest = samples[0]
-    seconds = (newest.at - samples[1].at).total_seconds() if len(samples) > 1 else 0
+def _stats(standing: Standing) -> dict[str, Any]:
+    now = standing.now
     return {
-        "ready": newest.ready,
-        "scheduled": newest.scheduled,
-        "inFlight": newest.in_flight,
-        "blocked": newest.blocked,
-        "dead": newest.dead,
-        "exact": newest.exact,
-        "oldestAt": newest.oldest_at and rfc3339(newest.oldest_at),
-        "settledPerSecond": round(newest.settled / seconds, 3) if seconds else 0.0,
-        "asOf": rfc3339(newest.at),
+        "ready": now.ready,
+        "scheduled": now.scheduled,
+        "inFlight": now.in_flight,
+        "blocked": now.blocked,
+        "dead": now.dead,
+        "exact": now.exact,
+        "oldestAt": now.oldest_at and rfc3339(now.oldest_at),
+        "settledPerSecond": standing.settled_per_second,
+        "enqueuedPerSecond": standing.enqueued_per_second,
+        "asOf": rfc3339(now.at),
     }

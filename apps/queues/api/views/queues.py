@@ -58,7 +58,8 @@ class Queues(APIView):
     def get(self, request: Request) -> HttpResponse:
         """Queues in the order of their names."""
         found = Queue.objects.filter(caller(request).named("read:queues"), deleted_at=None)
-        return http.answer(request._request, pages.listing(request._request, found, "name", schemas.shown, QueueFilter))
+        page = pages.listing(request._request, found, "name", lambda row: row, QueueFilter)
+        return http.answer(request._request, page | {"items": schemas.listed(page["items"])})
 
     @extend_schema(
         operation_id="make_queue",

@@ -1,0 +1,75 @@
+"""Events of a queue by state, and one of them with its payload."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+
+from apps.queues.admin import actions
+from apps.queues.models import Queue, QueueEvent, State
+from apps.queues.selectors import events
+from core.admin import demand, may, page
+from core.json_text import indented
+from core.names import as_uuid
+
+PAYLOADS = "console.view_payloads"
+LIMIT = 50
+SHOWN_CHARACTERS = 32_768  # of a payload in the page; the whole is behind the link to raw
+
+
+def browse(request: HttpRequest, queue: Queue) -> dict[str, Any]:
+    """What the queue's page shows of its events: one state, in pages by id."""
+    state = request.GET.get("state", "")
+    chosen = State(state) if state in State else State.READY
+    after = as_uuid(request.GET.get("after", ""))
+    rows = list(events(queue.pk, [chosen], (after,) if after else None).defer("payload")[: LIMIT + 1])
+    return {
+        "states": list(State),
+        "state": chosen,
+        "events": rows[:LIMIT],
+        "next": rows[LIMIT - 1].id if len(rows) > LIMIT else None,
+    }
+
+
+def show(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
+    demand(request, "console.view_console")
+    found = _event(queue, event)
+    may_read = may(request, PAYLOADS)
+    text = found.payload if may_read else ""
+    context = {
+        "queue": queue,
+        "event": found,
+        "may_read": may_read,
+        "payload": _readable(text),
+        "is_cut": len(text) > SHOWN_CHARACTERS,
+        "buttons": [
+            verb for verb, action in actions.OF_EVENT.items() if found.state in action[1] and may(request, action[0])
+        ],
+        "list_url": reverse("admin:queues_queue_change", args=[queue.pk]) + f"?state={found.state}#events",
+        "list_name": queue.name,
+    }
+    return page(request, "queues/event.html", f"Event {found.id}", context)
+
+
+def raw(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
+    """Byte for byte what is stored, as plain text whatever it is."""
+    demand(request, PAYLOADS)
+    headers = {"Content-Disposition": f'inline; filename="{event}.txt"', "X-Content-Type-Options": "nosniff"}
+    text = _event(queue, event).payload.encode()
+    return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _readable(text: str) -> str:
+    """Set out in lines, unless that would be cut."""
+    if len(text) > SHOWN_CHARACTERS:
+        return text[:SHOWN_CHARACTERS]
+    lines = indented(text)
+    return lines if len(lines) <= 4 * SHOWN_CHARACTERS else text
+
+
+def _event(queue: Queue, event: UUID) -> QueueEvent:
+    found = QueueEvent.objects.filter(queue_id=queue.pk, id=event).first()
+    if found is None:
+        raise Http404
+    return found
