@@ -19,6 +19,7 @@ class ApiKey(models.Model):
 
     class Meta:
         db_table = "access_api_key"
+        verbose_name = "API key"
         constraints = [
             models.UniqueConstraint("name", condition=Q(revoked_at__isnull=True), name="access_api_key_name"),
         ]
@@ -39,6 +40,7 @@ class OAuthClient(models.Model):
 
     class Meta:
         db_table = "access_oauth_client"
+        verbose_name = "OAuth client"
 
     def __str__(self) -> str:
         return self.name
@@ -65,6 +67,7 @@ class Audit(models.Model):
 
     class Meta:
         db_table = "access_audit"
+        verbose_name_plural = "audit trail"
         indexes = [
             models.Index(fields=["area", "id"], name="access_audit_area"),
             models.Index(fields=["object_kind", "object_name", "id"], name="access_audit_object"),

@@ -19,7 +19,7 @@ SECTIONS: dict[str, list[tuple[str, str, str]]] = {
     ],
     "Access": [
         ("API keys", "key", "access_apikey_changelist"),
-        ("OAuth applications", "apps", "access_oauthclient_changelist"),
+        ("OAuth clients", "apps", "access_oauthclient_changelist"),
         ("Audit", "history", "access_audit_changelist"),
         ("Users", "group", "auth_user_changelist"),
         ("Roles", "shield_person", "auth_group_changelist"),

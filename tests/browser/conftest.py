@@ -40,7 +40,7 @@ def disconnected(browser):
 
 @pytest.fixture
 def server(disconnected, transactional_db, live_server, settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
     importlib.import_module("apps.console.migrations.0001_roles").make_roles(apps, None)
     return live_server
 

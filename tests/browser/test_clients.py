@@ -35,3 +35,20 @@ def test_an_admin_makes_a_key_and_sees_it_once(visit):
     photograph(page, "audit")
     page.click("th a:visible, td a:visible >> nth=0")
     photograph(page, "audit-entry")
+
+
+def test_an_admin_makes_an_oauth_client_and_disables_it(visit):
+    page = visit("Admin")
+    page.goto("/admin/access/oauthclient/add/")
+    page.fill("#id_name", "reports")
+    page.check("[name='read:events']")
+    page.click("text=Make the client")
+    assert page.locator(".tp-secret").count() == 2
+    photograph(page, "oauth-shown")
+    page.click("text=I have copied it")
+    page.click("a:text('reports')")
+    photograph(page, "oauth")
+    page.click("text=Disable…")
+    page.fill("[name=reason]", "no longer used")
+    page.click("button:text('Disable')")
+    page.wait_for_selector("text=The OAuth client reports is disabled.")

@@ -1,7 +1,9 @@
 """API keys and the audit trail in the admin."""
 
+import html
 import re
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 from django.utils import timezone
@@ -173,3 +175,53 @@ def test_oauth_clients_are_listed_without_secrets(login):
         html = client.get(path).content.decode()
         assert application.client_id in html and "read:events" in html
         assert "hush-hush" not in html and application.client_secret not in html and "<script>alert" not in html
+
+
+@pytest.fixture
+def reports(db):
+    return operations.create_oauth_client("reports", [Grant("read:events", ("orders.*",))])[0]
+
+
+def new_oauth_client(client, **fields):
+    given = {"confirmed": "1", "name": "reports", "read:events": "on", "read:events:names": "orders.*", **fields}
+    return client.post("/admin/access/oauthclient/add/", given)
+
+
+def test_an_oauth_client_made_here_gets_a_token_with_what_is_shown_once(login):
+    client = login("Admin")
+    shown = re.findall(r'class="tp-secret">([^<]+)<', new_oauth_client(client).content.decode())
+    credentials = dict(zip(("client_id", "client_secret"), map(html.unescape, shown), strict=True))
+    asked = urlencode({"grant_type": "client_credentials", "scope": "read:events", **credentials})
+    answer = Api().post("/oauth/token", asked, content_type="application/x-www-form-urlencoded")
+    assert answer.json()["scope"] == "read:events"
+    made = OAuthClient.objects.get()
+    assert made.grants == [{"scope": "read:events", "patterns": ["orders.*"]}]
+    assert credentials["client_secret"] not in client.get(f"/admin/access/oauthclient/{made.pk}/change/").content.decode()
+    assert Audit.objects.get().actor_name == "admin"
+
+
+@pytest.mark.parametrize(("verb", "left"), [("disable", "disabled"), ("enable", "in force"), ("remove", None)])
+def test_an_oauth_client_is_disabled_enabled_and_deleted_with_a_reason(login, reports, verb, left):
+    client, path = login("Admin"), f"/admin/access/oauthclient/{reports.pk}/{verb}/"
+    if verb == "enable":
+        operations.disable_oauth_client(reports)
+    assert client.post(path, {"confirmed": "1", "reason": ""}).status_code == 200
+    client.post(path, {"confirmed": "1", "reason": "moved"})
+    remaining = OAuthClient.objects.first()
+    assert left == (remaining and ("disabled" if remaining.disabled_at else "in force"))
+    assert Audit.objects.order_by("-id").first().reason == "moved"
+
+
+def test_an_oauth_client_in_force_cannot_be_enabled(login, reports):
+    html = login("Admin").get(f"/admin/access/oauthclient/{reports.pk}/enable/").content.decode()
+    assert "It is in force." in html and "disabled" in html
+
+
+@pytest.mark.parametrize("role", ["Viewer", "Operator"])
+def test_only_the_role_admin_changes_oauth_clients(login, reports, role):
+    client = login(role)
+    assert new_oauth_client(client, name="other").status_code == 403
+    for verb in ("disable", "enable", "remove"):
+        answer = client.post(f"/admin/access/oauthclient/{reports.pk}/{verb}/", {"confirmed": "1", "reason": "x"})
+        assert answer.status_code == 403
+    assert OAuthClient.objects.get().disabled_at is None

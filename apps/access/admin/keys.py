@@ -100,7 +100,7 @@ class ApiKeyAdmin(RuntimeAdmin):
             _, token = operations.create_api_key(
                 given["name"], form.grants, expires_at=given["expires_at"], actor=person(request)
             )
-            return _shown_once(request, f"API key {given['name']}", token)
+            return _shown(request, given["name"], token)
 
         action = Action(
             title="New API key",
@@ -126,9 +126,7 @@ class ApiKeyAdmin(RuntimeAdmin):
                 f"The present secret (tpk_{key.prefix}…, {_last_use(key)}) is refused within 5 seconds everywhere.",
             ],
             button="Rotate",
-            perform=lambda form: _shown_once(
-                request, f"API key {key.name}", operations.rotate_api_key(key, actor=person(request))
-            ),
+            perform=lambda form: _shown(request, key.name, operations.rotate_api_key(key, actor=person(request))),
             back=_url(key),
             form_class=forms.Form,
             blocked=_ended(key),
@@ -180,10 +178,10 @@ def _last_use(key: ApiKey) -> str:
     return f"last used {words.age((timezone.now() - key.last_used_at).total_seconds())} ago"
 
 
-def _shown_once(request: HttpRequest, name: str, token: str) -> HttpResponse:
-    context = {
-        "intro": f"{name} is made.",
-        "secrets": [("Key", token)],
-        "back": reverse("admin:access_apikey_changelist"),
-    }
-    return page(request, "access/secret.html", name, context)
+def shown_once(request: HttpRequest, name: str, secrets: list[tuple[str, str]], back: str) -> HttpResponse:
+    """The only page on which a secret ever stands."""
+    return page(request, "access/secret.html", name, {"intro": f"{name} is made.", "secrets": secrets, "back": back})
+
+
+def _shown(request: HttpRequest, key: str, token: str) -> HttpResponse:
+    return shown_once(request, f"API key {key}", [("Key", token)], reverse("admin:access_apikey_changelist"))
