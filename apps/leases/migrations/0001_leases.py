@@ -36,7 +36,6 @@ CREATE TABLE lease (
 );
 CREATE INDEX lease_visible ON lease (topic_id, consumer_id, visible_at) INCLUDE (events, state);
 CREATE INDEX lease_first ON lease (topic_id, consumer_id, partition, first_offset);
-CREATE INDEX lease_worker ON lease (topic_id, consumer_id, worker) WHERE state <> 'waiting';
 """
 
 # One row for each outcome of a generation, kept two days: it answers a repeated acknowledgement, and tells stale from unknown.

@@ -1,6 +1,6 @@
 -- does: gives a worker its own lease again (its clock starts anew), else the longest redeliverable one, cut to what fits
 -- locks: the lease it hands out, passing over those being settled; runs under the consumer's lock, after lock_own
--- index: lease_visible, lease_worker, lease_first, lease_pkey
+-- index: lease_visible, lease_first, lease_pkey
 WITH load AS (
     SELECT sum(events) AS leased
     FROM lease

@@ -1,6 +1,6 @@
 -- does: leases new events of one partition, unless the worker has a lease, one waits for redelivery, or something holds the consumer back
 -- locks: nothing more: runs under the consumer's lock (lock_consumer)
--- index: lease_visible, lease_worker, lease_first, cursor_pkey, event_pkey
+-- index: lease_visible, lease_first, cursor_pkey, event_pkey
 WITH load AS (
     SELECT
         coalesce(sum(events) FILTER (WHERE state = 'leased' AND visible_at > statement_timestamp()), 0) AS leased,
