@@ -8,6 +8,7 @@ from django.utils import timezone
 from apps.console import health
 from apps.console.models import BeatProof
 from apps.cursors.models import Consumer
+from apps.queues.models import Queue, Schedule
 from tests.console import world
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +18,7 @@ PATHS = ("/admin/", "/admin/overview/live/")
 def test_an_empty_installation_says_so_and_is_not_alarmed(login):
     health.prove_beat()
     html = login("Viewer").get("/admin/").content.decode()
-    assert "There are no destinations yet" in html and "Beat is silent" not in html
+    assert "There are no destinations and no queues yet" in html and "Beat is silent" not in html
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -40,7 +41,7 @@ def test_what_moves_needs_nobody(login):
     health.prove_beat()
     world.sample(made, age=5, lag=0, settled=0, head=0)
     html = login("Viewer").get("/admin/").content.decode()
-    assert "Nothing: every destination is moving or caught up." in html
+    assert "Nothing: all that reads is moving or caught up." in html
 
 
 @pytest.mark.parametrize(("age", "silent"), [(10, False), (60, True), (None, True)])
@@ -59,3 +60,27 @@ def test_the_rates_come_from_the_samples(login):
     world.sample(made, age=0, lag=0, settled=3600, head=7200)
     html = login("Viewer").get("/admin/").content.decode()
     assert "4.0/s" in html and "2.0/s" in html
+
+
+def queue(name: str, **fields) -> Queue:
+    return Queue.objects.create(name=name, **fields)
+
+
+def test_queues_that_do_not_empty_need_somebody_too(login):
+    world.queue_sample(queue("unclaimed"), 0, ready=1200, oldest_at=timezone.now() - timedelta(minutes=23))
+    world.queue_sample(queue("failing"), 0, dead=3)
+    world.queue_sample(queue("halted", paused_at=timezone.now()), 0, ready=7)
+    world.queue_sample(queue("busy"), 0, ready=5, oldest_at=timezone.now())
+    html = login("Viewer").get("/admin/").content.decode()
+    assert "not claimed for 23 min" in html and "3 dead events" in html and "7 events ready" in html
+    assert ">busy<" not in html
+    assert html.index(">failing<") < html.index(">unclaimed<") < html.index(">halted<")
+    assert "<dd>1,212</dd>" in html
+
+
+def test_a_schedule_that_cannot_fire_is_named(login):
+    Schedule.objects.create(
+        queue=queue("mails"), name="nightly", payload="{}", cron="0 3 * * *", planned_until=timezone.now(),
+        created_at=timezone.now(), error="There is no time zone Mars/Base.",
+    )  # fmt: skip
+    assert "There is no time zone Mars/Base." in login("Viewer").get("/admin/").content.decode()

@@ -106,3 +106,12 @@ def many_leases(home: Topic, number: int) -> None:
         " FROM consumer AS c CROSS JOIN generate_series(0, %s - 1) AS n WHERE c.topic_id = %s",
         number // 100, home.pk,
     )  # fmt: skip
+
+
+def queue_sample(queue, age: float, **figures) -> None:
+    given = {"ready": 0, "scheduled": 0, "in_flight": 0, "blocked": 0, "dead": 0, "oldest_at": None, **figures}
+    execute(
+        "INSERT INTO queue_sample (queue_id, at, ready, scheduled, in_flight, blocked, dead, oldest_at, exact, settled)"
+        " VALUES (%s, statement_timestamp() - %s * interval '1 second', %s, %s, %s, %s, %s, %s, true, 0)",
+        queue.pk, age, *given.values(),
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the overview shows: first what stands still and why, then how much there is."""
+"""What the overview shows: first what needs somebody, then how much there is."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,33 +6,19 @@ from datetime import datetime
 
 from django.db.models import F
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from apps.console.health import PROOF_SECONDS
 from apps.console.models import BeatProof
+from apps.console.selectors.attention import Need, of_destinations, of_queues, of_schedules
 from apps.destinations.models import Destination
 from apps.destinations.selectors.standing import Standing, standings
 from apps.destinations.selectors.trend import Consumer, Trend, trends
+from apps.queues.models import Queue
+from apps.queues.selectors import standings as queue_standings
 
 LISTED = 50
+QUEUES = 1_000
 SAMPLED_SECONDS, SAMPLED_STEP = 3600, 120
-
-# The most urgent first; what is not here needs nobody.
-URGENCY = (
-    "disabled",
-    "retention_near",
-    "target_missing",
-    "breaker_open",
-    "window_full",
-    "too_many_unsettled",
-    "held_by_lease",
-    "partition_stalled",
-    "target_full",
-    "target_paused",
-    "no_pull",
-    "paused",
-)
-WORST = URGENCY[:4]
 
 
 @dataclass(frozen=True)
@@ -42,46 +28,58 @@ class Beat:
 
 
 @dataclass(frozen=True)
-class Overview:
-    as_of: datetime
-    attention: Sequence[Standing]
-    """The destinations that need somebody, the most urgent first, at most LISTED."""
-    more: int
-    total: int
+class Reading:
+    """All destinations together."""
+
+    number: int
     lag_events: int
     lag_seconds: float | None
     in_flight: int
     waiting: int
     rate_in: float | None
     rate_out: float | None
-    beat: Beat
     lag: Sequence[tuple[datetime, float]]
 
 
+@dataclass(frozen=True)
+class Queued:
+    """All queues together, by their samples."""
+
+    number: int
+    ready: int
+    in_flight: int
+    dead: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    beat: Beat
+    needs: Sequence[Need]
+    """The most urgent first, at most LISTED."""
+    more: int
+    reading: Reading
+    queued: Queued
+
+
 def overview() -> Overview:
-    """Two queries for any number of destinations, and one for their names."""
+    """A handful of queries for any number of destinations and queues."""
     found = standings(Destination.objects.all())
-    urgent = sorted((each for each in found if each.cause.code in URGENCY), key=_urgency)
-    history = trends(((each.status.topic_id, each.status.consumer_id) for each in found), SAMPLED_SECONDS, SAMPLED_STEP)
-    lags = [each.status.lag_seconds for each in found]
+    queues = list(Queue.objects.filter(deleted_at=None)[:QUEUES])
+    samples = {number: each.now for number, each in queue_standings([queue.pk for queue in queues]).items()}
+    needs = [*of_destinations(found), *of_queues(queues, samples), *of_schedules()]
+    needs.sort(key=lambda need: (need.rank, need.name))
     return Overview(
-        as_of=timezone.now(),
-        attention=urgent[:LISTED],
-        more=max(0, len(urgent) - LISTED),
-        total=len(found),
-        lag_events=sum(each.status.lag_events for each in found),
-        lag_seconds=None if None in lags else max((lag for lag in lags if lag is not None), default=0.0),
-        in_flight=sum(each.status.in_flight for each in found),
-        waiting=sum(each.status.waiting for each in found),
-        rate_in=_together(trend.rate_in for trend in history.values()),
-        rate_out=_together(trend.rate_out for trend in history.values()),
         beat=_beat(),
-        lag=_summed(history),
+        needs=needs[:LISTED],
+        more=max(0, len(needs) - LISTED),
+        reading=_reading(found),
+        queued=Queued(
+            number=len(queues),
+            ready=sum(sample.ready for sample in samples.values()),
+            in_flight=sum(sample.in_flight for sample in samples.values()),
+            dead=sum(sample.dead for sample in samples.values()),
+        ),
     )
-
-
-def _urgency(each: Standing) -> tuple[int, str]:
-    return URGENCY.index(each.cause.code), each.destination.name
 
 
 def _beat() -> Beat:
@@ -90,6 +88,21 @@ def _beat() -> Beat:
     if proof is None:
         return Beat(None, True)
     return Beat(proof.proved_at, proof.age.total_seconds() > PROOF_SECONDS)
+
+
+def _reading(found: Sequence[Standing]) -> Reading:
+    history = trends(((each.status.topic_id, each.status.consumer_id) for each in found), SAMPLED_SECONDS, SAMPLED_STEP)
+    lags = [each.status.lag_seconds for each in found]
+    return Reading(
+        number=len(found),
+        lag_events=sum(each.status.lag_events for each in found),
+        lag_seconds=None if None in lags else max((lag for lag in lags if lag is not None), default=0.0),
+        in_flight=sum(each.status.in_flight for each in found),
+        waiting=sum(each.status.waiting for each in found),
+        rate_in=_together(trend.rate_in for trend in history.values()),
+        rate_out=_together(trend.rate_out for trend in history.values()),
+        lag=_summed(history),
+    )
 
 
 def _together(rates: Iterable[float | None]) -> float | None:

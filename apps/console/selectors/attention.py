@@ -1,0 +1,86 @@
+"""What needs somebody: destinations that stand still, queues that do not empty, schedules that cannot fire."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from apps.destinations.selectors.standing import Standing
+from apps.queues.models import Queue, Schedule
+from apps.queues.selectors import Sample
+from core.words import age, counted
+
+# Causes of destinations, the most urgent first; what is not here needs nobody.
+URGENCY = (
+    "disabled",
+    "retention_near",
+    "target_missing",
+    "breaker_open",
+    "window_full",
+    "too_many_unsettled",
+    "held_by_lease",
+    "partition_stalled",
+    "target_full",
+    "target_paused",
+    "no_pull",
+    "paused",
+)
+WORST = 4  # so many of them are red
+UNCLAIMED_SECONDS = 600
+SCHEDULES_LOOKED_AT = 50
+
+
+@dataclass(frozen=True)
+class Need:
+    rank: int
+    kind: str
+    id: int
+    name: str
+    text: str
+    more: str = ""
+    since: datetime | None = None
+
+    @property
+    def is_worst(self) -> bool:
+        return self.rank < WORST
+
+
+def of_destinations(found: Iterable[Standing]) -> Iterator[Need]:
+    for each in found:
+        cause, behind = each.cause, each.status.lag_events
+        if cause.code in URGENCY:
+            rank, more = URGENCY.index(cause.code), f"{counted(behind, 'event')} behind" if behind else ""
+            yield Need(rank, "destination", each.destination.pk, each.destination.name, cause.text, more, cause.since)
+
+
+def of_queues(queues: Iterable[Queue], samples: dict[int, Sample]) -> Iterator[Need]:
+    for queue in queues:
+        sample = samples.get(queue.pk)
+        ready = f"{counted(sample.ready, 'event')} ready" if sample else ""
+        if queue.paused_at is not None:
+            yield _of_queue("paused", queue, "paused", ready, queue.paused_at)
+        elif sample is not None and sample.ready and sample.oldest_at is not None and _waits(sample.oldest_at):
+            text = f"the oldest ready event is not claimed for {age(_seconds(sample.oldest_at))}"
+            yield _of_queue("no_pull", queue, text, ready)
+        if sample is not None and sample.dead:
+            yield _of_queue("held_by_lease", queue, counted(sample.dead, "dead event"))
+
+
+def _of_queue(like: str, queue: Queue, text: str, more: str = "", since: datetime | None = None) -> Need:
+    """As urgent as that cause of a destination."""
+    return Need(URGENCY.index(like), "queue", queue.pk, queue.name, text, more, since)
+
+
+def of_schedules() -> Iterator[Need]:
+    broken = Schedule.objects.filter(enabled=True).exclude(error="").order_by("name")[:SCHEDULES_LOOKED_AT]
+    for schedule in broken:
+        yield Need(URGENCY.index("target_missing"), "schedule", schedule.pk, schedule.name, schedule.error)
+
+
+def _seconds(moment: datetime) -> float:
+    return (timezone.now() - moment).total_seconds()
+
+
+def _waits(moment: datetime) -> bool:
+    return _seconds(moment) >= UNCLAIMED_SECONDS
