@@ -46,6 +46,10 @@ def test_an_operator_finds_the_stuck_one_pauses_it_and_resumes_it(visit, stuck):
     assert "attempt 5" in text and "worker-7" in text and "ValueError: <b>no</b> such order" in text
     assert "730" in text  # three times 150, and 280
     photograph(page, "destination")
+    page.locator("tr", has_text="worker-7").locator("a:text('expire…')").click()
+    assert "20 events held by worker-7 (attempt 5)" in page.inner_text(".tp-effects")
+    photograph(page, "lease-expire")
+    page.click("text=Cancel")
     page.click("a:text('Pause…')")
     assert "170 events leased now may still be acknowledged" in page.inner_text(".tp-effects")
     page.fill("[name=reason]", "bad order, waiting for a fix")

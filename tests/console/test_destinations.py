@@ -9,6 +9,7 @@ from django.utils import timezone
 from apps.access.models import Audit
 from apps.cursors.models import Consumer
 from apps.destinations.models import Destination
+from apps.leases.selectors import leases
 from tests.console import world
 
 pytestmark = pytest.mark.django_db
@@ -292,8 +293,55 @@ def test_leases_over_all_destinations_are_listed_page_by_page(login, topic):
     assert client.get("/admin/leases/?after=nonsense").status_code == 200
 
 
+def test_leases_of_a_destination_just_deleted_are_still_listed(login, billing):
+    Destination.objects.all().delete()
+    html = login("Operator").get("/admin/leases/").content.decode()
+    assert "worker-7" in html and "deleted" in html and "expire…" not in html
+
+
 def test_a_destination_that_is_gone_is_a_404_for_humans(login):
     client = login("Operator")
     for path in (f"{LIST}999999/change/", f"{LIST}999999/pause/", f"{LIST}999999/live/", f"{LIST}{10**30}/pause/"):
         answer = client.get(path)
         assert answer.status_code == 404 and b"There is no such thing" in answer.content
+
+
+def lease_url(destination, lease, verb: str) -> str:
+    return f"{LIST}{destination.pk}/leases/{lease}/{verb}/"
+
+
+def test_a_lease_is_expired_by_hand_and_its_worker_is_told(login, billing):
+    held = world.lease(billing, 1, 0, 5, worker="worker-9", attempt=2)
+    client, path = login("Operator"), lease_url(billing, held, "expire")
+    assert path in client.get(url(billing)).content.decode()
+    assert "5 events held by worker-9 (attempt 2)" in client.get(path).content.decode()
+    answer = client.post(path, {"confirmed": "1", "reason": "it hangs"}, follow=True)
+    assert "The lease of worker-9 is expired." in answer.content.decode()
+    (row,) = [row for row in leases(billing.topic_id, billing.consumer_id, limit=9) if row.id == held]
+    assert row.state == "waiting"
+    entry = Audit.objects.get(verb="expire")
+    assert (entry.object_name, entry.reason, entry.actor_name) == ("billing", "it hangs", "operator")
+
+
+def test_a_lease_is_extended_by_hand_unless_it_waits(login, billing):
+    held = world.lease(billing, 1, 0, 5, worker="worker-9")
+    waits = world.lease(billing, 1, 5, 5, state="waiting")
+    client = login("Operator")
+    client.post(lease_url(billing, held, "extend"), {"confirmed": "1", "reason": "long one", "seconds": "500"})
+    (row,) = [row for row in leases(billing.topic_id, billing.consumer_id, limit=9) if row.id == held]
+    assert 490 < (row.visible_at - timezone.now()).total_seconds() <= 500
+    assert "there is nothing to extend" in client.get(lease_url(billing, waits, "extend")).content.decode()
+    refused = client.post(lease_url(billing, held, "extend"), {"confirmed": "1", "reason": "x", "seconds": "601"})
+    assert refused.status_code == 200
+    assert Audit.objects.filter(verb="extend").count() == 1
+
+
+@pytest.mark.parametrize("verb", ["expire", "extend"])
+def test_a_viewer_touches_no_lease_and_one_that_is_settled_is_a_404(login, billing, verb):
+    held = world.lease(billing, 1, 0, 5)
+    client = login("Viewer")
+    assert "expire…" not in client.get(url(billing)).content.decode()
+    assert client.post(lease_url(billing, held, verb), {"confirmed": "1", "reason": "x"}).status_code == 403
+    world.execute("DELETE FROM lease")
+    answer = login("Operator").get(lease_url(billing, held, verb))
+    assert answer.status_code == 404

@@ -18,7 +18,12 @@ def show(request: HttpRequest) -> TemplateResponse:
     worker = request.GET.get("worker", "").replace("\0", "")
     found = leases(_after(request.GET.get("after", "")), SHOWN + 1, worker or None)
     rows, more = found[:SHOWN], len(found) > SHOWN
-    context = {"leases": rows, "worker": worker, "next": _cursor(rows[-1].position) if more else ""}
+    context = {
+        "leases": rows,
+        "worker": worker,
+        "next": _cursor(rows[-1].position) if more else "",
+        "may_settle": admin.may(request, "console.settle_leases"),
+    }
     return admin.page(request, "console/leases.html", "Leases", context)
 
 

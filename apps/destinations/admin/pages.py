@@ -1,6 +1,7 @@
 """The list of destinations and the page of one."""
 
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -13,7 +14,7 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from apps.access.models import Audit
-from apps.destinations.admin import cells, pausing
+from apps.destinations.admin import cells, pausing, tending
 from apps.destinations.admin.cells import Row, rows
 from apps.destinations.models import Destination
 from apps.destinations.selectors.cause import STATES
@@ -68,6 +69,8 @@ class DestinationAdmin(RuntimeAdmin):
             path("<int:number>/live/", view(self.live), name="destinations_destination_live"),
             path("<int:number>/pause/", view(self.pause), name="destinations_destination_pause"),
             path("<int:number>/resume/", view(self.resume), name="destinations_destination_resume"),
+            path("<int:number>/leases/<uuid:lease>/expire/", view(self.expire), name="destinations_lease_expire"),
+            path("<int:number>/leases/<uuid:lease>/extend/", view(self.extend), name="destinations_lease_extend"),
             *super().get_urls(),
         ]
 
@@ -112,6 +115,12 @@ class DestinationAdmin(RuntimeAdmin):
     def resume(self, request: HttpRequest, number: int) -> HttpResponse:
         return pausing.resume(request, [_named(number)], _url(number))
 
+    def expire(self, request: HttpRequest, number: int, lease: UUID) -> HttpResponse:
+        return tending.expire(request, _named(number), lease, _url(number))
+
+    def extend(self, request: HttpRequest, number: int, lease: UUID) -> HttpResponse:
+        return tending.extend(request, _named(number), lease, _url(number))
+
     def show(self, request: HttpRequest, row: Destination) -> HttpResponse:
         return self.page(request, "destinations/destination.html", f"Destination {row.name}", _shown(request, row))
 
@@ -153,4 +162,5 @@ def _shown(request: HttpRequest, row: Destination) -> dict[str, Any]:
         "lag_events": [(point.at, float(point.lag_events)) for point in steps],
         "lag_seconds": [(point.at, point.lag_seconds) for point in steps],
         "may_pause": may(request, pausing.PAUSE),
+        "may_settle": may(request, tending.SETTLE),
     }

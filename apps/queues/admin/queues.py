@@ -128,7 +128,7 @@ class QueueAdmin(RuntimeAdmin):
             "audit": Audit.objects.filter(object_kind="queue", object_id=str(row.uid)).order_by("-id")[:AUDIT_SHOWN],
             **events.browse(request, row),
         }
-        return self.page(request, "queues/queue.html", row.name, context)
+        return self.page(request, "queues/queue.html", f"Queue {row.name}", context)
 
     def act(self, request: HttpRequest, number: int, verb: str) -> HttpResponse:
         return actions.of_queue(request, self._queue(request, number), verb, self._page_of(number))
