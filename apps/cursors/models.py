@@ -3,6 +3,8 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from apps.topics.models import Topic
+
 
 class Kind(models.TextChoices):
     DESTINATION = "destination", "an event destination: leases"
@@ -53,3 +55,21 @@ class Consumer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
+
+
+class Group(models.Model):
+    """A consumer group by name: what keeps its topic from being deleted. Position and holders are its cursor rows."""
+
+    id = models.AutoField(primary_key=True)
+    topic = models.ForeignKey(Topic, on_delete=models.PROTECT, related_name="groups", editable=False)
+    name = models.CharField(max_length=200, db_collation="C")
+    consumer_id = models.IntegerField(editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "consumer_group"
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["topic", "name"], name="consumer_group_name_unique")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -30,14 +30,14 @@ def record(topic: TopicRef, event: Stored) -> bytes:
     return orjson.dumps(shown)
 
 
-def record_page(topic: TopicRef, page: Page) -> bytes:
-    """`{"partition", "records", "nextOffset", "lag"}`, at most 4 MiB but never below one record."""
+def record_page(topic: TopicRef, page: Page, max_bytes: int = MAX_PAGE_BYTES) -> bytes:
+    """`{"partition", "records", "nextOffset", "lag"}`, at most `max_bytes` but never below one record."""
     records: list[bytes] = []
     size = 0
     for event in page.events:
         shown = record(topic, event)
         size += len(shown) + 1
-        if records and size > MAX_PAGE_BYTES - 128:
+        if records and size > max_bytes - 128:
             break
         records.append(shown)
     following = page.events[len(records) - 1].offset + 1 if records else page.head

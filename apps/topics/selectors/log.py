@@ -71,10 +71,10 @@ def listed(names: str | None, after: str | None = None) -> QuerySet[Topic]:
 def bounds(topic: TopicRef, partition: int | None = None) -> list[Bounds]:
     """Of one partition or of all, from one snapshot. Raises NotFound."""
     if partition is not None and partition >= topic.partitions:
-        raise _no_such_partition(topic)
+        raise no_such_partition(topic)
     found = [Bounds(*row) for row in sql.run((BOUNDS, {"topic_id": topic.id, "partition": partition}))[0]]
     if not found:
-        raise _no_such_partition(topic)
+        raise no_such_partition(topic)
     return found
 
 
@@ -91,18 +91,20 @@ def load(topic: TopicRef, partition: int | None = None) -> dict[int, Load]:
     }
 
 
-def page(topic: TopicRef, partition: int, first: int | None, limit: int, field: str = "from") -> Page:
-    """Up to `limit` events and 4 MiB from the offset `first` on (None: the oldest).
+def page(
+    topic: TopicRef, partition: int, first: int | None, limit: int, field: str = "from", max_bytes: int = MAX_PAGE_BYTES
+) -> Page:
+    """Up to `limit` events and `max_bytes` from the offset `first` on (None: the oldest).
 
     Raises NotFound, CursorExpired below the oldest offset, InvalidParameter naming `field` beyond the head.
     """
     if partition >= topic.partitions:
-        raise _no_such_partition(topic)
+        raise no_such_partition(topic)
     start = bounds(topic, partition)[0].oldest_offset if first is None else first
-    wanted = {"topic_id": topic.id, "partition": partition, "first": start, "limit": limit, "max_bytes": MAX_PAGE_BYTES}
+    wanted = {"topic_id": topic.id, "partition": partition, "first": start, "limit": limit, "max_bytes": max_bytes}
     rows = sql.run((READ, wanted))[0]
     if not rows:
-        raise _no_such_partition(topic)
+        raise no_such_partition(topic)
     oldest, head = rows[0][:2]
     if start < oldest:
         raise CursorExpired(f"The oldest offset kept is {oldest}.", field=field, oldestOffset=oldest)
@@ -114,5 +116,5 @@ def page(topic: TopicRef, partition: int, first: int | None, limit: int, field: 
     return Page(partition, events, head)
 
 
-def _no_such_partition(topic: TopicRef) -> NotFound:
+def no_such_partition(topic: TopicRef) -> NotFound:
     return NotFound(f"This topic has the partitions 0 to {topic.partitions - 1}.")

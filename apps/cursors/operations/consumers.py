@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from apps.cursors.models import Consumer, Kind, Ordering
-from apps.cursors.selectors import Place, positions
+from apps.cursors.selectors.places import Place, positions
 from core import notices, sql
 from core.errors import NotFound
 
