@@ -25,6 +25,7 @@ PARTITIONS = 2
 
 workers = st.sampled_from(WORKERS)
 limits = st.integers(1, 4)
+parts = st.sampled_from([None, 0, 1])  # which half of a batch fails, if not all of it
 
 
 @dataclass
@@ -76,10 +77,18 @@ class Machine(RuleBasedStateMachine):
             self.log.append(kind=kind, partition=partition)
         self.written[partition] += kinds
 
-    @rule(worker=workers, limit=limits)
-    def pull_again(self, worker: str, limit: int) -> None:
-        """Twice as likely as anything else."""
+    @rule(worker=workers, limit=limits, ok=st.booleans(), delayed=st.booleans(), part=parts)
+    def work(self, worker: str, limit: int, ok: bool, delayed: bool, part: int | None) -> None:
+        """What workers do most: pull, and say how it went."""
+        before = len(self.handed)
         self.pull(worker, limit)
+        if len(self.handed) > before:
+            self.acknowledge(0, ok, delayed, part)
+
+    @rule(work=st.lists(st.tuples(workers, limits, st.booleans(), st.booleans(), parts), max_size=5))
+    def work_on(self, work: list[tuple[str, int, bool, bool, int | None]]) -> None:
+        for turn in work:
+            self.work(*turn)
 
     @rule(worker=workers, limit=limits)
     def pull(self, worker: str, limit: int) -> None:
@@ -126,6 +135,7 @@ class Machine(RuleBasedStateMachine):
             self.redeliver(lease, offsets, worker)
         else:
             assert (lease.generation, lease.attempt) == (0, 1)
+            assert sum(len(held.offsets) for held in self.live.values()) + len(offsets) <= self.max_unsettled
             assert not self.in_order or not [h for h in self.live.values() if h.partition == lease.partition]
             self.live[lease.id] = Held(lease.partition, offsets, worker)
 
@@ -143,12 +153,12 @@ class Machine(RuleBasedStateMachine):
         held.generation, held.attempt = lease.generation, lease.attempt
 
     @precondition(lambda self: self.handed)
-    @rule(which=st.integers(0, 30), ok=st.booleans(), delayed=st.booleans(), part=st.booleans())
-    def acknowledge(self, which: int, ok: bool, delayed: bool, part: bool) -> None:
+    @rule(which=st.integers(0, 30), ok=st.booleans(), delayed=st.booleans(), part=parts)
+    def acknowledge(self, which: int, ok: bool, delayed: bool, part: int | None) -> None:
         lease = self.handed[-1 - which % len(self.handed)]
         held = self.live.get(lease.id) or self.past[lease.id]
         is_open = lease.id in self.live and held.generation == lease.generation and held.state in ("leased", "expired")
-        failed = held.offsets[::2] if part and not ok and is_open else None
+        failed = (held.offsets[part::2] or None) if part is not None and not ok and is_open else None
         if ok:
             outcome = self.reader.ok(lease)
         else:
