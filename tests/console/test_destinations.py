@@ -317,6 +317,7 @@ def test_a_lease_is_expired_by_hand_and_its_worker_is_told(login, billing):
     assert "5 events held by worker-9 (attempt 2)" in client.get(path).content.decode()
     answer = client.post(path, {"confirmed": "1", "reason": "it hangs"}, follow=True)
     assert "The lease of worker-9 is expired." in answer.content.decode()
+    assert "by operator: it hangs" in answer.content.decode()
     (row,) = [row for row in leases(billing.topic_id, billing.consumer_id, limit=9) if row.id == held]
     assert row.state == "waiting"
     entry = Audit.objects.get(verb="expire")

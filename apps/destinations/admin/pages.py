@@ -149,7 +149,7 @@ def _shown(request: HttpRequest, row: Destination) -> dict[str, Any]:
     seconds, step = SPANS[span]
     history = trends([key], seconds, step).get(key)
     steps = history.steps if history else ()
-    audit = Audit.objects.filter(object_kind="destination", object_name=row.name).order_by("-id")
+    audit = Audit.objects.filter(object_kind__in=("destination", "lease"), object_name=row.name).order_by("-id")
     return {
         "destination": row,
         "stands": rows([row]).get(row.pk),
