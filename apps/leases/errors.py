@@ -1,4 +1,4 @@
-"""What a pull or an acknowledgement may be refused for."""
+"""What a pull, an acknowledgement or a redrive may be refused for."""
 
 from core.errors import Conflict, TooMany
 
@@ -13,3 +13,9 @@ class WindowFull(TooMany):
     """As many events are out as the destination allows; acknowledge some first."""
 
     code = "WINDOW_FULL"
+
+
+class AlreadyRedriven(Conflict):
+    """This dead letter has been handed out again already."""
+
+    code = "ALREADY_REDRIVEN"

@@ -11,6 +11,7 @@ READ_LEASED = sql.statement(__file__, "read_leased")
 COMMITTED = sql.statement(__file__, "committed")
 DUE = sql.statement(__file__, "due")
 LEASES = sql.statement(__file__, "leases")
+REDRIVEN_BODY = sql.statement(__file__, "redriven_body")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ def events(topic_id: int, partition: int, first_offset: int, next_offset: int, p
         "picked": picked,
     }
     return [text for (text,) in sql.run((READ_LEASED, wanted))[0]]
+
+
+def redriven(topic_id: int, consumer_id: int, lease_id: UUID) -> list[str]:
+    """The one event of a redriven lease, from its copy."""
+    lease = {"topic_id": topic_id, "consumer_id": consumer_id, "lease_id": lease_id}
+    return [text for (text,) in sql.run((REDRIVEN_BODY, lease))[0]]
 
 
 def first_unsettled(topic_id: int, consumer_id: int) -> dict[int, int]:

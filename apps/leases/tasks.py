@@ -2,10 +2,17 @@
 
 from celery import shared_task
 
+from apps.leases.operations.dead_letters import forget_redriven
+from apps.leases.operations.park import park_spent
 from apps.leases.operations.tidy import expire_leases
 
 
 @shared_task(name="leases.expire")
 def expire() -> int:
     """Notes what ran out and wakes those who wait for it; an expired lease is one without this, too."""
-    return expire_leases()
+    return expire_leases() + park_spent()
+
+
+@shared_task(name="leases.forget_redriven")
+def forget() -> int:
+    return forget_redriven()

@@ -17,6 +17,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep deleted topics": every(60, "topics.sweep_deleted"),
     "forget dedup keys": every(3600, "topics.forget_keys"),
     "expire leases": every(5, "leases.expire"),
+    "forget redriven dead letters": every(3600, "leases.forget_redriven"),
     "sample lag": every(15, "destinations.sample"),
     "thin lag samples and forget workers": every(600, "destinations.thin"),
     "make and drop day partitions": every(3600, "console.roll_partitions"),

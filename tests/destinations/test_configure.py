@@ -165,7 +165,6 @@ def test_a_start_outside_the_log_leaves_no_row(api):
         {"type": "WEBHOOK", "webhook": {"url": "https://example.org"}},
         {"type": "QUEUE", "queue": {"queue": "q"}},
         {"type": "CHANNEL", "channel": {"channel": "job:{subject}"}},
-        {"type": "DURABLE_CONSUMER", "maxDeliveries": 5},
     ],
 )
 def test_what_comes_later_says_so(api, fields):

@@ -294,12 +294,3 @@ def test_an_operator_extends_a_lease_whatever_its_generation(api):
     assert api.post(f"{path}/{uuid7()}/extend").status_code == 404
     assert api.post(f"{path}/{uuid7()}/expire").status_code == 404
     assert api.post(f"{path}/nonsense/expire").status_code == 404
-
-
-def test_parking_comes_later_and_says_so(api):
-    thing = make(api)
-    publish(api, thing["topic"], 1)
-    batch = pull(api, thing["name"]).json()
-    refused = api.post(f"{DESTINATIONS}/{thing['name']}/leases/{batch['leaseId']}/park")
-    assert refused.status_code == 400
-    assert "later version" in refused.json()["error"]["message"]

@@ -1,4 +1,4 @@
-"""Which destinations a list shows."""
+"""Which destinations, and which dead letters, a list shows."""
 
 from typing import ClassVar
 
@@ -8,6 +8,7 @@ from django_filters import CharFilter, ChoiceFilter, FilterSet
 from apps.destinations.models import Destination, Type
 from apps.destinations.selectors.cause import STATES
 from apps.destinations.selectors.standing import in_state
+from apps.leases.models import DeadLetter, Death
 
 
 class DestinationFilter(FilterSet):
@@ -21,3 +22,12 @@ class DestinationFilter(FilterSet):
 
     def of_state(self, rows: QuerySet[Destination], name: str, state: str) -> QuerySet[Destination]:
         return in_state(rows, state)
+
+
+class DeadLetterFilter(FilterSet):
+    state = ChoiceFilter(choices=Death.choices, label="Only those given up, or only those handed out again.")
+    fingerprint = CharFilter(label="Those whose error differs in numbers and ids only.")
+
+    class Meta:
+        model = DeadLetter
+        fields: ClassVar[list[str]] = ["state", "fingerprint"]

@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from apps.destinations.api.views import configure, deliver, inspect
+from apps.destinations.api.views import configure, dead_letters, deliver, inspect
 
 ONE = "event-destinations/<str:destination>"
 
@@ -17,4 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{ONE}/leases/<uuid:lease>/expire", inspect.ExpireLease.as_view()),
     path(f"{ONE}/leases/<uuid:lease>/extend", inspect.ExtendLeaseOfWorker.as_view()),
     path(f"{ONE}/leases/<uuid:lease>/park", inspect.ParkLease.as_view()),
+    path(f"{ONE}/dead-letters", dead_letters.DeadLetters.as_view()),
+    path(f"{ONE}/dead-letters/<uuid:letter>/redrive", dead_letters.RedriveDeadLetter.as_view()),
+    path(f"{ONE}/dead-letters/<uuid:letter>/discard", dead_letters.DiscardDeadLetter.as_view()),
 ]

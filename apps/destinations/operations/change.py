@@ -8,7 +8,6 @@ from apps.access import audit
 from apps.cursors import operations as cursors
 from apps.cursors.operations import Filter
 from apps.destinations.models import Destination
-from apps.destinations.operations.later import refuse_what_comes_later
 from apps.destinations.operations.make import save
 from apps.destinations.selectors.find import forget_found, get
 from apps.destinations.selectors.shown import consumer_of, settings_of
@@ -30,7 +29,6 @@ def change(
     with transaction.atomic():
         destination = _locked(reference)
         before = settings_of(destination)
-        refuse_what_comes_later(destination.type, limits.get("max_deliveries", 0))
         destination.name = destination.name if name is None else check_name(name)
         save(destination)
         cursors.change(destination.topic_id, destination.consumer_id, chosen=chosen, **_completed(destination, limits))

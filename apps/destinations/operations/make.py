@@ -36,7 +36,7 @@ def make(
     Raises NameTaken, InvalidField, NotFound (the topic), and OutOfLog for a start that is not in the log.
     """
     check_name(name)
-    refuse_what_comes_later(kind, limits.max_deliveries)
+    refuse_what_comes_later(kind)
     uid = uuid7()
     with transaction.atomic():
         home = _home(topic)

@@ -7,9 +7,9 @@ from django.db import transaction
 from apps.access import audit
 from apps.destinations.selectors.find import get
 from apps.leases.operations import acknowledge, tidy
+from apps.leases.operations.park import park_by_hand
 from apps.leases.selectors import LeaseRow, lease
 from core.clock import rfc3339
-from core.errors import InvalidParameter
 
 
 def expire_lease(actor: audit.Actor, reference: str, lease_id: UUID, *, reason: str | None = None) -> LeaseRow:
@@ -38,7 +38,13 @@ def extend_lease(
         return after
 
 
-def park_lease(reference: str, lease_id: UUID) -> None:
-    """Raises InvalidParameter: dead letters come with a later version (operations.later)."""
-    get(reference)
-    raise InvalidParameter("Dead letters come with a later version; a lease can be expired or extended.", field="action")
+def park_lease(actor: audit.Actor, reference: str, lease_id: UUID, *, reason: str | None = None) -> int:
+    """Makes dead letters of its events, so that the cursor may pass; returns how many. Raises NotFound."""
+    with transaction.atomic():
+        destination = get(reference)
+        parked = park_by_hand(destination.topic_id, destination.consumer_id, lease_id, reason)
+        audit.record(
+            actor, "park", "lease", destination.name,
+            object_id=lease_id, after={"deadLetters": parked.letters}, reason=reason or "",
+        )  # fmt: skip
+        return parked.letters

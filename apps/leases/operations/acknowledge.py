@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from apps.leases.operations.park import PARKED, park
 from core import notices, sql
 from core.errors import Busy, InvalidField, LeaseLost, NotFound
 
@@ -23,7 +24,7 @@ RACES = 3
 @dataclass(frozen=True)
 class Outcome:
     status: str
-    """committed | requeued | stale"""
+    """committed | requeued | parked | stale"""
     partition: int
     unsettled: int
     """The first offset of the partition that is not settled."""
@@ -81,19 +82,26 @@ def _give_back(lease: dict[str, Any], failure: Failure) -> Outcome | None:
     partitions = {partition for partition, _ in failure.positions or ()}
     offsets = None if failure.positions is None else sorted({offset for _, offset in failure.positions})
     how = {
-        "error": None if failure.error is None else failure.error.replace("\x00", "\ufffd")[:MAX_ERROR],
+        "error": _text(failure.error),
         "delay": failure.delay,
         "jitter": random.uniform(0.5, 1.0),
         "failed_offsets": offsets,
         # More than one partition, or none, is in no lease.
         "failed_partition": partitions.pop() if len(partitions) == 1 else None,
     }
-    for partition, unsettled, was_returned in sql.run((FAIL, {**lease, **how}))[0]:
+    for partition, unsettled, was_returned, is_spent in sql.run((FAIL, {**lease, **how}))[0]:
+        if is_spent:
+            parked = park(**lease, outcome=PARKED, error=_text(failure.error), positions=failure.positions)
+            return None if parked is None else Outcome("parked", parked.partition, parked.unsettled)
         if not was_returned:
             raise InvalidField("Each must be a sequence of an event in this lease.", field="failedSequences")
         notices.publish(f"consumer:{lease['consumer_id']}")
         return Outcome("requeued", partition, unsettled)
     return None
+
+
+def _text(error: str | None) -> str | None:
+    return None if error is None else error.replace("\x00", "\ufffd")[:MAX_ERROR]
 
 
 def _recall(lease: dict[str, Any], said: str) -> Outcome | None:
@@ -104,6 +112,7 @@ def _recall(lease: dict[str, Any], said: str) -> Outcome | None:
     partition, latest, outcome, is_open, unsettled = rows[0]
     if is_open:
         return None
-    if latest > lease["generation"] or outcome != said:
-        return Outcome("stale", partition, unsettled)
-    return Outcome("committed" if said == "ok" else "requeued", partition, unsettled)
+    answers = {"ok": {"ok": "committed"}, "failed": {"failed": "requeued", PARKED: "parked"}}[said]
+    # A parked lease has no later generation, so that only an outcome of this very one is looked for.
+    known = latest == lease["generation"] and outcome in answers
+    return Outcome(answers[outcome] if known else "stale", partition, unsettled)

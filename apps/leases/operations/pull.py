@@ -12,6 +12,7 @@ from django.conf import settings
 from apps.cursors import operations as cursors
 from apps.leases import selectors
 from apps.leases.errors import DestinationPaused, WindowFull
+from apps.leases.operations.park import park
 from core import sql
 from core.errors import NotFound, Unavailable
 from core.ids import uuid7
@@ -41,7 +42,7 @@ class Lease:
     attempt: int
     expires_at: datetime
     origin: str
-    """own | redelivery | new"""
+    """own | redelivery | redriven | new"""
     has_skipped: bool
     """Retention passed the position and nobody has been told yet."""
 
@@ -96,10 +97,16 @@ def pull(topic_id: int, consumer_id: int, *, limit: int = 20, visibility: int = 
     lease = lease_next(topic_id, consumer_id, limit=limit, visibility=visibility, worker=worker)
     if isinstance(lease, Nothing):
         return lease
-    events = selectors.events(topic_id, lease.partition, lease.first_offset, lease.next_offset, lease.picked)
+    events = _events(topic_id, consumer_id, lease)
     if len(events) != len(lease.offsets):
         raise Unavailable("The events of this lease cannot be read right now; try again.")
     return Batch(lease, events, cursors.tell_skipped(topic_id, consumer_id) if lease.has_skipped else [])
+
+
+def _events(topic_id: int, consumer_id: int, lease: Lease) -> list[str]:
+    if lease.origin == "redriven":
+        return selectors.redriven(topic_id, consumer_id, lease.id)
+    return selectors.events(topic_id, lease.partition, lease.first_offset, lease.next_offset, lease.picked)
 
 
 def lease_next(
@@ -168,9 +175,12 @@ def _lease_new(wanted: Mapping[str, Any], pass_over_due: bool) -> tuple[_State, 
 
 
 def _lease_again(wanted: Mapping[str, Any]) -> Lease | None:
-    """None when what was older has just been settled or is about to be."""
-    for has_skipped, origin, *lease in _under_lock(LEASE_AGAIN, wanted, wait_for_own=True):
-        return _lease(origin, lease, has_skipped)
+    """None when what was older has just been settled or is about to be. What has no hand-out left is parked on the way."""
+    while rows := _under_lock(LEASE_AGAIN, wanted, wait_for_own=True):
+        has_skipped, origin, *lease = rows[0]
+        if origin != "spent":
+            return _lease(origin, lease, has_skipped)
+        park(wanted["topic_id"], wanted["consumer_id"], lease[0])
     return None
 
 

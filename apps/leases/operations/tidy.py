@@ -7,6 +7,7 @@ from django.db import transaction
 
 from apps.cursors import operations as cursors
 from apps.cursors.models import Consumer
+from apps.leases.models import DeadLetter
 from core import notices, sql
 from core.errors import NotFound
 
@@ -36,6 +37,7 @@ def delete_consumer(topic_id: int, consumer_id: int) -> None:
     sql.run((cursors.LOCK_CONSUMER, consumer))
     while sql.run((SUPERSEDE, {**consumer, "limit": SUPERSEDE_BATCH}))[0]:
         pass
+    DeadLetter.objects.filter(topic_id=topic_id, consumer_id=consumer_id).delete()
     cursors.delete_consumer(topic_id, consumer_id)
 
 

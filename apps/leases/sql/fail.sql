@@ -1,8 +1,9 @@
--- does: gives a lease of an open generation back for redelivery, whole or only the offsets named, and closes the generation
+-- does: gives a lease of an open generation back, whole or only the offsets named, and closes the generation; not a spent one
 -- locks: the lease
 -- index: lease_pkey, lease_first, cursor_pkey, consumer_pkey
 WITH held AS (
-    SELECT lease.id, partition, first_offset, next_offset, generation, attempt, picked, retry_backoff
+    SELECT lease.id, partition, first_offset, next_offset, generation, attempt, picked, retry_backoff,
+        max_deliveries > 0 AND handouts >= max_deliveries AS spent
     FROM lease JOIN consumer ON consumer.topic_id = lease.topic_id AND consumer.id = lease.consumer_id
     WHERE lease.topic_id = %(topic_id)s AND lease.consumer_id = %(consumer_id)s AND lease.id = %(lease_id)s
         AND lease.generation = %(generation)s AND lease.state <> 'waiting'
@@ -31,7 +32,7 @@ returned AS (
             THEN (SELECT array_agg(failed - kept.first_offset ORDER BY failed) FROM unnest(kept.offsets) AS failed) END
     FROM held LEFT JOIN kept ON true
     WHERE lease.topic_id = %(topic_id)s AND lease.consumer_id = %(consumer_id)s AND lease.id = held.id
-        AND (%(failed_offsets)b::bigint[] IS NULL OR kept.offsets IS NOT NULL)
+        AND NOT held.spent AND (%(failed_offsets)b::bigint[] IS NULL OR kept.offsets IS NOT NULL)
     RETURNING lease.id, lease.generation, lease.partition, lease.first_offset, lease.redriven
 ),
 remembered AS (
@@ -56,5 +57,6 @@ SELECT
             )
         )
     ) AS unsettled,
-    EXISTS (SELECT FROM returned) AS was_returned
+    EXISTS (SELECT FROM returned) AS was_returned,
+    held.spent
 FROM held

@@ -1,4 +1,4 @@
--- does: gives a worker its own lease again (its clock starts anew), else the longest redeliverable one, cut to what fits
+-- does: gives a worker its own lease again (its clock starts anew), else the longest redeliverable one, cut to what fits; names a spent one
 -- locks: the lease it hands out, passing over those being settled; runs under the consumer's lock, after lock_own
 -- index: lease_visible, lease_first, lease_pkey
 WITH load AS (
@@ -8,14 +8,14 @@ WITH load AS (
         AND state = 'leased' AND visible_at > statement_timestamp()
 ),
 asker AS (
-    SELECT ordering = 'partition' AS in_order, least(%(limit)s, window_size - coalesce(leased, 0)) AS room
+    SELECT ordering = 'partition' AS in_order, max_deliveries, least(%(limit)s, window_size - coalesce(leased, 0)) AS room
     FROM consumer CROSS JOIN load
     WHERE topic_id = %(topic_id)s AND id = %(consumer_id)s AND disabled_at IS NULL
         AND (paused_at IS NULL OR resume_at <= statement_timestamp())
 ),
 -- A worker may hold two, after extending an expired one: the last handed out is the one it means.
 own AS (
-    SELECT id
+    SELECT id, max_deliveries > 0 AND handouts >= max_deliveries AS spent
     FROM lease CROSS JOIN asker
     WHERE topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND worker = %(worker)s
         AND state = 'leased' AND visible_at > statement_timestamp()
@@ -28,11 +28,12 @@ renewed AS (
         handed_at = statement_timestamp(),
         handouts = handouts + 1
     FROM own
-    WHERE topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND lease.id = own.id
-    RETURNING lease.id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
+    WHERE NOT spent AND topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND lease.id = own.id
+    RETURNING lease.id, partition, first_offset, next_offset, picked, generation, attempt, visible_at, redriven
 ),
 due AS (
-    SELECT id, events, least(events, room) AS taken
+    SELECT
+        id, events, least(events, room) AS taken, max_deliveries > 0 AND handouts >= max_deliveries AS spent
     FROM lease CROSS JOIN asker
     WHERE topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND visible_at <= statement_timestamp()
         AND room > 0 AND NOT EXISTS (SELECT FROM own)
@@ -57,7 +58,7 @@ rest AS (
         leased_at, handed_at, visible_at, 'waiting', worker, error,
         (SELECT array_agg(step - picked[taken + 1] ORDER BY step) FROM unnest(picked[taken + 1:]) AS step)
     FROM lease JOIN due USING (id)
-    WHERE topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND taken < due.events
+    WHERE topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND taken < due.events AND NOT spent
 ),
 redelivered AS (
     UPDATE lease
@@ -72,11 +73,21 @@ redelivered AS (
         handed_at = statement_timestamp(),
         visible_at = statement_timestamp() + %(visibility)s * interval '1 second'
     FROM due
-    WHERE topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND lease.id = due.id
-    RETURNING lease.id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
+    WHERE NOT spent AND topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND lease.id = due.id
+    RETURNING lease.id, partition, first_offset, next_offset, picked, generation, attempt, visible_at, redriven
+),
+handed AS (
+    SELECT CASE WHEN redriven THEN 'redriven' ELSE 'own' END AS origin,
+        id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
+    FROM renewed
+    UNION ALL
+    SELECT CASE WHEN redriven THEN 'redriven' ELSE 'redelivery' END,
+        id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
+    FROM redelivered
+    UNION ALL
+    SELECT 'spent', lease.id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
+    FROM lease JOIN (SELECT id, spent FROM own UNION ALL SELECT id, spent FROM due) AS chosen USING (id)
+    WHERE topic_id = %(topic_id)s AND consumer_id = %(consumer_id)s AND spent
 )
-SELECT has_skipped, 'own', renewed.id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
-FROM renewed JOIN consumer ON topic_id = %(topic_id)s AND consumer.id = %(consumer_id)s
-UNION ALL
-SELECT has_skipped, 'redelivery', redelivered.id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
-FROM redelivered JOIN consumer ON topic_id = %(topic_id)s AND consumer.id = %(consumer_id)s
+SELECT has_skipped, origin, handed.id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
+FROM handed JOIN consumer ON topic_id = %(topic_id)s AND consumer.id = %(consumer_id)s

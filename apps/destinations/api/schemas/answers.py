@@ -86,6 +86,12 @@ class LeaseAnswer(Answer):
     expires_at: str
 
 
+class ParkedAnswer(Answer):
+    lease_id: str
+    state: str
+    dead_letters: int
+
+
 class OldestLeaseAnswer(Answer):
     lease_id: str
     worker_id: str | None

@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from apps.access.api.permissions import caller
 from apps.destinations.api.schemas import examples
-from apps.destinations.api.schemas.answers import LagAnswer, LeaseAnswer, lag_json, lease_json
+from apps.destinations.api.schemas.answers import LagAnswer, LeaseAnswer, ParkedAnswer, lag_json, lease_json
 from apps.destinations.api.schemas.requests import ExtendLease, Reason
 from apps.destinations.api.views.configure import reach
 from apps.destinations.operations.tend import expire_lease, extend_lease, park_lease
@@ -93,8 +93,11 @@ class ExtendLeaseOfWorker(APIView):
 class ParkLease(APIView):
     scopes = {"POST": "manage:events"}
 
-    @extend_schema(operation_id="park_lease", request=Reason, responses={204: None})
+    @extend_schema(operation_id="park_lease", request=Reason, responses={200: ParkedAnswer})
     def post(self, request: Request, destination: str, lease: UUID) -> HttpResponse:
-        """Comes with dead letters, in a later version: until then 400."""
-        park_lease(str(reach(request, "manage:events", destination).uid), lease)
-        return http.no_content(request._request)
+        """Each event becomes a dead letter, and the cursor may pass; the worker's acknowledgement is stale from now on."""
+        parse.no_query(request._request)
+        known = reach(request, "manage:events", destination)
+        reason = note(parse.optional_body(request._request, Reason).reason, "reason")
+        letters = park_lease(caller(request), str(known.uid), lease, reason=reason)
+        return http.answer(request._request, {"leaseId": str(lease), "state": "parked", "deadLetters": letters})
