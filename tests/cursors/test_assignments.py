@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.cursors.operations.assign import share
+from apps.topics.selectors import resolve
 from tests.factories import Api
 from tests.logs import sql
 
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def topic(api):
+    resolve.forget()  # a topic of this name in a test before
     api.post("/v1/topics", {"name": "t", "partitions": 8})
     api.post("/v1/topics/t/records", [{"partitionKey": str(n), "payload": "x"} for n in range(200)])
 

@@ -3,6 +3,7 @@
 import pytest
 
 from apps.cursors.models import Group
+from apps.topics.selectors import resolve
 from tests.logs import sql
 
 pytestmark = pytest.mark.django_db
@@ -10,6 +11,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def publish(api):
+    resolve.forget()  # a topic of this name in a test before
     api.post("/v1/topics", {"name": "t", "partitions": 2})
 
     def publish(*payloads, key="a"):

@@ -1,24 +1,62 @@
 """What the endpoints of consumer groups take and answer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import orjson
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from apps.cursors.models import Group
 from apps.cursors.operations.assign import Assignment
+from apps.cursors.selectors import Place as PlaceOfReader
 from apps.cursors.selectors.groups import Place
 from core import parse
-from core.clock import rfc3339
-from core.errors import DomainError
+from core.clock import parse_time, rfc3339
+from core.errors import DomainError, InvalidField
+from core.notes import Note
 from core.openapi import Answer
+from core.sequence import parse_sequence
 
 Limit = Annotated[int, Meta(ge=1, le=1_000, description="Records a page.")]
 GroupName = Annotated[str, Meta(description="The consumer group.")]
 Member = Annotated[str, Meta(min_length=1, max_length=200)]
 Offset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class At(parse.Body, frozen=True):
+    """`{"time": …}` or `{"sequence": …}`: where the first event to be delivered stands."""
+
+    time: str | UnsetType = UNSET
+    sequence: str | Annotated[list[str], Meta(min_length=1, max_length=256)] | UnsetType = UNSET
+
+    def place(self, field: str) -> PlaceOfReader:
+        match self.time, self.sequence:
+            case str(time), UnsetType():
+                return parse_time(time, f"{field}.time")
+            case UnsetType(), str(sequence):
+                return [parse_sequence(sequence, f"{field}.sequence")]
+            case UnsetType(), list(sequences):
+                return [parse_sequence(text, f"{field}.sequence[{index}]") for index, text in enumerate(sequences)]
+        raise InvalidField("Give either time or sequence.", field=field)
+
+
+class Seek(parse.Body, frozen=True):
+    to: Literal["head", "oldest"] | At
+    dry_run: bool = False
+    reason: Note = UNSET
+
+    def place(self) -> PlaceOfReader:
+        return self.to.place("to") if isinstance(self.to, At) else self.to
+
+
+class Sought(Answer):
+    """before: where the partitions that move stood; to seek there undoes it."""
+
+    before: list[str]
+    after: list[str]
+    redelivered: int
+    leases_fenced: int
 
 
 class ConsumeQuery(parse.Query, frozen=True):

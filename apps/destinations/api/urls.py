@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from apps.destinations.api.views import configure, dead_letters, deliver, inspect
+from apps.destinations.api.views import configure, dead_letters, deliver, inspect, reading
 
 ONE = "event-destinations/<str:destination>"
 
@@ -12,6 +12,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{ONE}/pull", deliver.PullBatch.as_view()),
     path(f"{ONE}/acknowledge", deliver.AcknowledgeBatch.as_view()),
     path(f"{ONE}/extend", deliver.ExtendLease.as_view()),
+    path(f"{ONE}/seek", reading.SeekDestination.as_view()),
+    path("topics/<str:topic>/cursors", reading.AllCursors.as_view()),
+    path("topics/<str:topic>/partitions/<int:partition>/cursors", reading.PartitionCursors.as_view()),
     path(f"{ONE}/lag", inspect.Lag.as_view()),
     path(f"{ONE}/leases", inspect.Leases.as_view()),
     path(f"{ONE}/leases/<uuid:lease>/expire", inspect.ExpireLease.as_view()),

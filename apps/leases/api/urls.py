@@ -1,3 +1,7 @@
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from apps.leases.api import views
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("topics/<str:topic>/groups/<str:group>/seek", views.SeekGroup.as_view()),
+]

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 
 from apps.destinations.selectors.cause import Cause, cause_of
+from apps.destinations.selectors.readers import Reader
 from apps.destinations.selectors.status import OldestLease, PartitionStatus, Status
 from apps.leases.operations.acknowledge import Outcome
 from apps.leases.operations.pull import Batch
@@ -125,6 +126,32 @@ class LagAnswer(Answer):
     in_flight: int
     waiting: int
     partitions: list[PartitionLagAnswer]
+
+
+class ReaderAnswer(Answer):
+    """committed: the last offset before the first unsettled one; of a group, before the next to read."""
+
+    partition: int
+    kind: str
+    name: str
+    id: str | None
+    position: int
+    committed: int | None
+    next_offset: int
+    lag: int
+
+
+def reader_json(reader: Reader) -> ReaderAnswer:
+    return ReaderAnswer(
+        partition=reader.partition,
+        kind=reader.kind,
+        name=reader.name,
+        id=None if reader.uid is None else str(reader.uid),
+        position=reader.position,
+        committed=reader.unsettled - 1 if reader.unsettled else None,
+        next_offset=reader.head,
+        lag=max(0, reader.head - reader.unsettled),
+    )
 
 
 def batch_json(batch: Batch) -> bytes:

@@ -8,9 +8,10 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from apps.cursors.api import schemas as cursors
+from apps.cursors.api.schemas import At
 from apps.cursors.operations import Filter as Chosen
 from apps.cursors.operations import Limits
-from apps.cursors.selectors import Place
 from apps.destinations.operations.change import checked_unsettled
 from apps.leases.operations.acknowledge import Failure
 from core import parse
@@ -40,23 +41,6 @@ class Filter(parse.Body, frozen=True):
 
     def chosen(self) -> Chosen:
         return Chosen(self.types, self.subject_prefix, self.source_prefix)
-
-
-class At(parse.Body, frozen=True):
-    """`{"time": …}` or `{"sequence": …}`: where the first event to be delivered stands."""
-
-    time: str | UnsetType = UNSET
-    sequence: str | Annotated[list[str], Meta(min_length=1, max_length=256)] | UnsetType = UNSET
-
-    def place(self, field: str) -> Place:
-        match self.time, self.sequence:
-            case str(time), UnsetType():
-                return parse_time(time, f"{field}.time")
-            case UnsetType(), str(sequence):
-                return [parse_sequence(sequence, f"{field}.sequence")]
-            case UnsetType(), list(sequences):
-                return [parse_sequence(text, f"{field}.sequence[{index}]") for index, text in enumerate(sequences)]
-        raise InvalidField("Give either time or sequence.", field=field)
 
 
 class Make(parse.Body, frozen=True):
@@ -188,3 +172,9 @@ class Reason(parse.Body, frozen=True):
 
 class ExtendLease(Reason, frozen=True):
     visibility: Visibility = 60
+
+
+class Seek(cursors.Seek, frozen=True, kw_only=True):
+    """On record: with a reason."""
+
+    reason: msgspec.Raw
