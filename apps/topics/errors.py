@@ -13,9 +13,3 @@ class TopicInUse(errors.Conflict):
     """Destinations or consumer groups still read this topic."""
 
     code = "TOPIC_IN_USE"
-
-
-class CursorExpired(errors.Gone):
-    """What was asked for is older than what is kept."""
-
-    code = "CURSOR_EXPIRED"

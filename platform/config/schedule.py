@@ -20,5 +20,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "forget redriven dead letters": every(3600, "leases.forget_redriven"),
     "sample lag": every(15, "destinations.sample"),
     "thin lag samples and forget workers": every(600, "destinations.thin"),
+    "forget events of channels": every(30, "channels.forget_events"),
+    "forget logs and grants of channels": every(600, "channels.forget_rest"),
     "make and drop day partitions": every(3600, "console.roll_partitions"),
 }

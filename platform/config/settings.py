@@ -255,14 +255,17 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 TOWPATH = {
     "MAX_BODY_BYTES": int(_setting("TOWPATH_MAX_BODY_BYTES", str(4 * 1024 * 1024))),
     "MAX_EVENT_BYTES": int(_setting("TOWPATH_MAX_EVENT_BYTES", str(256 * 1024))),
+    # A larger one is stored and replayed as any other; live, a pointer goes in its place.
+    "MAX_LIVE_EVENT_BYTES": int(_setting("TOWPATH_MAX_LIVE_EVENT_BYTES", str(32 * 1024))),
     "MAX_BATCH_EVENTS": int(_setting("TOWPATH_MAX_BATCH_EVENTS", "1000")),
     "MAX_JSON_DEPTH": 64,
     "CREATE_TOPICS_ON_USE": _flag("TOWPATH_CREATE_TOPICS_ON_USE", True),
 }
 
 # Tables in partitions of a day, and for how many days each is kept (core.partitions makes 30 days ahead and drops old ones).
+# channel_log: the longest that a kind of channel can ask for (90 days), and the day that is not over.
 # dedup: the longest window a topic can have. settled: the contract's two days, and the day that is not over.
-DAY_PARTITIONS = {"dedup": 31, "settled": 3, "queue_settled": 3, "lag_sample": 30, "queue_sample": 30}
+DAY_PARTITIONS = {"dedup": 31, "settled": 3, "queue_settled": 3, "lag_sample": 30, "queue_sample": 30, "channel_log": 91}
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = TOWPATH["MAX_BODY_BYTES"]
 
@@ -319,7 +322,7 @@ GATEWAY: dict[str, Any] = {
         r"POST /v1/event-queues/[^/]+/(events|claim)",
         r"POST /v1/events/[^/]+/(heartbeat|ack|nack)",
         r"POST /v1/streams/([^/]+/)?(events|logs)",
-        r"GET /v1/streams/[^/]+/(snapshot|events)",
+        r"GET /v1/streams/[^/]+/(snapshot|events|live)",
     ),
     "waiting_paths": (
         r"POST /v1/event-destinations/[^/]+/pull",

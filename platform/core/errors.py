@@ -85,6 +85,12 @@ class Gone(DomainError):
     code = "GONE"
 
 
+class CursorExpired(Gone):
+    """What was asked for is older than what is kept."""
+
+    code = "CURSOR_EXPIRED"
+
+
 class TooLarge(DomainError):
     """The body is over the limit."""
 

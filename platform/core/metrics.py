@@ -17,6 +17,7 @@ POOL_QUEUE = Gauge("towpath_pool_queue", "Requests waiting for a thread.", ["lan
 WAITERS = Gauge("towpath_waiters", "Requests that wait for work.")
 WAKES = Counter("towpath_wakes", "Waiting requests called again, by what woke them.", ["reason"])
 STREAMS = Gauge("towpath_streams", "Open live streams.")
+LIVE_READS = Counter("towpath_live_reads", "Reads of channels for live streams: one for each notice, whoever many follow.")
 LISTEN_UP = Gauge("towpath_listen_up", "1 while the wake-up listener is connected and proved itself.")
 NOTIFY_ROUND_TRIP = Histogram("towpath_notify_round_trip_seconds", "NOTIFY to the arrival of the notice.", buckets=_FAST)
 NOTICES_SENT = Counter("towpath_notices_sent", "NOTIFY payloads sent.")

@@ -24,17 +24,23 @@ class Subscription(Protocol):
     def close(self) -> None: ...
 
 
-class Link(Protocol):
-    """One client of a live stream, seen from the event loop."""
-
-    async def send(self, chunk: bytes) -> None:
-        """Raises TimeoutError when the client has not taken it in time; the stream ends."""
+class Backstage(Protocol):
+    """What streams of one process may share: it outlives the client through which it was had."""
 
     async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Runs a selector on a thread, with its database connection. Raises core.errors.Busy when none is free in time."""
 
     def subscribe(self, *keys: str) -> Subscription:
-        """From now on; what comes under these keys is kept until asked for."""
+        """From now on; what comes under these keys is kept until asked for. Whoever subscribes here closes it."""
+
+
+class Link(Backstage, Protocol):
+    """One client of a live stream, seen from the event loop. Its subscriptions are closed with it."""
+
+    backstage: Backstage
+
+    async def send(self, chunk: bytes) -> None:
+        """Raises TimeoutError when the client has not taken it in time; the stream ends."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import close_old_connections
 
+from core import streams
 from core.streams import Stream
 from gateway.hub import Hub
+from gateway.lanes import Lane
 
 if TYPE_CHECKING:
     from gateway.exchange import Exchange
@@ -48,20 +50,29 @@ class Subscription:
         self._hub.unsubscribe(self, self._keys)
 
 
-class Link:
+class Backstage:
+    def __init__(self, lane: Lane, hub: Hub) -> None:
+        self._lane, self._hub = lane, hub
+
+    async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        return await self._lane.run(partial(_with_connection, function, *arguments))
+
+    def subscribe(self, *keys: str) -> Subscription:
+        return Subscription(self._hub, keys)
+
+
+class Link(Backstage):
     def __init__(self, exchange: "Exchange", hub: Hub) -> None:
-        self._exchange, self._hub = exchange, hub
+        super().__init__(exchange.lane, hub)
+        self.backstage: streams.Backstage = Backstage(exchange.lane, hub)
+        self._exchange = exchange
         self._subscriptions: list[Subscription] = []
 
     async def send(self, chunk: bytes) -> None:
         await self._exchange.send_chunk(chunk)
 
-    async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        result: Result = await self._exchange.lane.run(partial(_with_connection, function, *arguments))
-        return result
-
     def subscribe(self, *keys: str) -> Subscription:
-        subscription = Subscription(self._hub, keys)
+        subscription = super().subscribe(*keys)
         self._subscriptions.append(subscription)
         return subscription
 

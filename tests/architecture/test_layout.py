@@ -19,6 +19,7 @@ RULES = {
     "topics": {"cloudevents", "hashing", "items", "load", "records"},
     "access": {"audit", "credentials", "hashers", "oauth", "scopes"},
     "queues": {"timetable"},
+    "channels": {"documents", "live", "names", "tokens"},
     "console": {"health", "metrics", "middleware", "navigation", "pages", "site"},
 }
 INSIDE_AN_API = {"__init__", "authentication", "filters", "permissions", "schemas", "urls", "views"}

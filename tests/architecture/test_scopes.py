@@ -32,7 +32,7 @@ TABLE = [
     ("POST|PATCH|DELETE", r"/v1/schedules(/.*)?", "write:queues"),
     # Channels
     ("POST", r"/v1/streams/(events|{}/events|{}/logs)", "write:channels"),
-    ("GET", r"/v1/(streams/{}/(snapshot|events|live|logs)|channel-kinds(/{})?)", "read:channels"),
+    ("GET", r"/v1/(streams/{}(/(snapshot|events|live|logs))?|channel-kinds(/{})?)", "read:channels"),
     ("POST|PATCH", r"/v1/channel-kinds(/{})?", "manage:channels"),
     ("POST|DELETE", r"/v1/grants(/.*)?", "manage:channels"),
     ("DELETE", r"/v1/streams/{}", "manage:channels"),

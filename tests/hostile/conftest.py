@@ -15,12 +15,14 @@ MADE_BY = {
     "/v1/event-queues": {"name": "hostile"},
     "/v1/schedules": {"name": "hostile", "queue": "hostile", "payload": {}, "everySeconds": 86_400, "enabled": False},
 }
+# Without a DELETE, and with names of their own rules.
+ALSO_MADE = {"/v1/channel-kinds": {"name": "hostile", "documents": {"hostile": "one"}}}
 
 
 @pytest.fixture
 def world(api: Api) -> Api:
     offered = {(endpoint.method, endpoint.route) for endpoint in endpoints()}
-    for path, body in MADE_BY.items():
+    for path, body in {**MADE_BY, **ALSO_MADE}.items():
         if ("POST", path) in offered:
             made = api.post(path, body)
             assert made.status_code == 201, made.content

@@ -6,13 +6,12 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from apps.topics.errors import CursorExpired
 from apps.topics.load import Load, rates
 from apps.topics.models import Topic
 from apps.topics.operations.line import backlog
 from apps.topics.selectors.resolve import TopicRef, fresh_topic
 from core import sql
-from core.errors import InvalidParameter, NotFound, Unavailable
+from core.errors import CursorExpired, InvalidParameter, NotFound, Unavailable
 
 BOUNDS = sql.statement(__file__, "bounds")
 READ = sql.statement(__file__, "read")

@@ -1,0 +1,107 @@
+"""One live connection: joined, what it missed, then what comes; a comment every 15 s; an end when its credential ends."""
+
+import asyncio
+import re
+from uuid import UUID
+
+from django.conf import settings
+
+from apps.channels.live import frames
+from apps.channels.live.hall import hall
+from apps.channels.live.outbox import Outbox
+from apps.channels.selectors.reading import Page, read
+from core.streams import Link
+
+COMMENT_SECONDS = 15.0
+MAX_MISSED = 1_000
+CATCH_UP_EVENTS = 100
+CATCH_UP_BYTES = 512 * 1024
+_SEQUENCE = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+class Follower:
+    def __init__(
+        self, channel: str, credential: UUID | str, position: int, seconds: float | None, last_event_id: str = ""
+    ) -> None:
+        """`credential`: a grant's id, or the token; `position` of the channel; `seconds` until the grant expires."""
+        self.channel, self.credential, self.position = channel, credential, position
+        self._seconds, self._last_event_id = seconds, last_event_id
+        self._outbox = Outbox(channel)
+        self._something = asyncio.Event()
+        self._told_to = 0
+        self._task: asyncio.Task[None] | None = None
+
+    async def run(self, link: Link) -> None:
+        self._task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        expiry = None if self._seconds is None else loop.call_later(self._seconds, self.end)
+        # Heard from here on, so what is committed after `: joined` is told.
+        hall.enter(self, link.backstage)
+        try:
+            await link.send(frames.JOINED)
+            if self._last_event_id:
+                await self._catch_up(link)
+            await self._pass_on(link)
+        finally:
+            hall.leave(self)
+            if expiry is not None:
+                expiry.cancel()
+
+    def hear(self, new: list[frames.Frame]) -> None:
+        if new and new[0].sequence <= self._told_to:
+            new = [frame for frame in new if frame.sequence > self._told_to]
+        if new:
+            self._outbox.put(new)
+            self._something.set()
+
+    def resync(self) -> None:
+        self._outbox.resync()
+        self._something.set()
+
+    def end(self) -> None:
+        """At once, also while the client does not take what is being sent."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _pass_on(self, link: Link) -> None:
+        loop = asyncio.get_running_loop()
+        comment_at = loop.time() + COMMENT_SECONDS
+        while True:
+            if loop.time() >= comment_at:
+                await link.send(frames.COMMENT)
+                comment_at = loop.time() + COMMENT_SECONDS
+            elif chunk := self._outbox.take():
+                await link.send(chunk)
+            else:
+                await self._wait(comment_at - loop.time())
+
+    async def _wait(self, seconds: float) -> None:
+        self._something.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._something.wait()
+        except TimeoutError:
+            return
+
+    async def _catch_up(self, link: Link) -> None:
+        """What came after Last-Event-ID, up to where the feed goes on: nothing is lost or doubled at that seam."""
+        if not _SEQUENCE.fullmatch(self._last_event_id):
+            return self.resync()
+        after = int(self._last_event_id)
+        page = await self._read(link, after)
+        if page.misses(after) or page.last - after > MAX_MISSED:
+            return self.resync()
+        while page.events:
+            after = page.events[-1].sequence
+            await link.send(b"".join(frames.event_frame(event, self.channel).text for event in page.events))
+            page = await self._read(link, after)
+        self._skip_to(after)
+
+    async def _read(self, link: Link, after: int) -> Page:
+        largest: int = settings.TOWPATH["MAX_LIVE_EVENT_BYTES"]
+        page, _ = await link.call(read, self.channel, after, CATCH_UP_EVENTS, None, largest, CATCH_UP_BYTES)
+        return page
+
+    def _skip_to(self, sequence: int) -> None:
+        self._told_to = sequence
+        self._outbox.skip_to(sequence)
