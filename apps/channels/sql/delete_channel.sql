@@ -7,10 +7,10 @@ WITH ended AS (
     WHERE name = %(name)s AND deleted_at IS NULL
     RETURNING id, last_sequence
 ), events AS (
-    DELETE FROM channel_event USING ended WHERE channel_event.channel_id = ended.id
+    DELETE FROM channel_event WHERE channel_id = (SELECT ended.id FROM ended)
 ), documents AS (
-    DELETE FROM channel_document USING ended WHERE channel_document.channel_id = ended.id
+    DELETE FROM channel_document WHERE channel_id = (SELECT ended.id FROM ended)
 ), lines AS (
-    DELETE FROM channel_log USING ended WHERE channel_log.channel_id = ended.id
+    DELETE FROM channel_log WHERE channel_id = (SELECT ended.id FROM ended)
 )
 SELECT last_sequence FROM ended

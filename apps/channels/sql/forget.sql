@@ -10,7 +10,7 @@ WITH kept AS (
             channel.last_sequence - kind.events_records + 1,
             coalesce((
                 SELECT max(event.sequence) + 1 FROM channel_event AS event
-                WHERE event.channel_id = channel.id AND event.sequence >= channel.oldest_sequence
+                WHERE event.channel_id = %(channel)s AND event.sequence >= channel.oldest_sequence
                     AND event.sequence < channel.oldest_sequence + %(batch)s
                     AND (
                         event.at < statement_timestamp() - kind.events_seconds * interval '1 second'
@@ -19,14 +19,14 @@ WITH kept AS (
             ), channel.oldest_sequence)
         )
     ) AS oldest
-    FROM channel JOIN channel_kind AS kind ON kind.id = channel.kind_id
+    FROM channel LEFT JOIN channel_kind AS kind ON kind.id = channel.kind_id
     WHERE channel.id = %(channel)s
 ), gone AS (
-    DELETE FROM channel_event AS event USING kept
-    WHERE event.channel_id = kept.id AND event.sequence < kept.oldest
+    DELETE FROM channel_event AS event
+    WHERE event.channel_id = %(channel)s AND event.sequence < (SELECT kept.oldest FROM kept)
     RETURNING event.sequence
 ), moved AS (
     UPDATE channel SET oldest_sequence = greatest(channel.oldest_sequence, kept.oldest)
-    FROM kept WHERE channel.id = kept.id AND kept.oldest > channel.oldest_sequence
+    FROM kept WHERE channel.id = %(channel)s AND kept.oldest > channel.oldest_sequence
 )
 SELECT count(gone.sequence) FROM gone

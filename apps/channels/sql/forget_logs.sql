@@ -3,9 +3,11 @@
 -- index: channel primary key, channel_log primary key
 WITH old AS (
     SELECT line.sequence, line.at
-    FROM channel JOIN channel_kind AS kind ON kind.id = channel.kind_id
-    JOIN channel_log AS line ON line.channel_id = channel.id
-    WHERE channel.id = %(channel)s AND line.at < statement_timestamp() - kind.logs_seconds * interval '1 second'
+    FROM channel_log AS line
+    WHERE line.channel_id = %(channel)s AND line.at < (
+        SELECT statement_timestamp() - kind.logs_seconds * interval '1 second'
+        FROM channel LEFT JOIN channel_kind AS kind ON kind.id = channel.kind_id WHERE channel.id = %(channel)s
+    )
     ORDER BY line.sequence LIMIT %(batch)s
 ), gone AS (
     DELETE FROM channel_log AS line USING old

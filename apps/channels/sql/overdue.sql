@@ -12,7 +12,7 @@ FROM (
         SELECT id, kind_id, last_sequence, oldest_sequence, total_bytes
         FROM channel WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
     ) AS channel
-    JOIN channel_kind AS kind ON kind.id = channel.kind_id
+    LEFT JOIN channel_kind AS kind ON kind.id = channel.kind_id
     LEFT JOIN LATERAL (
         SELECT event.at, event.total_bytes - octet_length(event.data) AS before
         FROM channel_event AS event

@@ -4,9 +4,9 @@
 WITH target AS (
     SELECT channel.id, channel.last_sequence + 1 AS sequence, channel.total_bytes + octet_length(%(data)s::text) AS total_bytes
     FROM channel
-    WHERE channel.name = %(name)s AND NOT EXISTS (
-        SELECT 1 FROM channel_event AS known WHERE known.channel_id = channel.id AND known.id = %(id)s
-    )
+    WHERE channel.name = %(name)s AND (
+        SELECT known.sequence FROM channel_event AS known WHERE known.channel_id = channel.id AND known.id = %(id)s LIMIT 1
+    ) IS NULL
 ), counted AS (
     UPDATE channel SET
         last_sequence = target.sequence,
@@ -32,5 +32,5 @@ WITH target AS (
 SELECT target.sequence, false FROM target
 UNION ALL
 SELECT known.sequence, true
-FROM channel JOIN channel_event AS known ON known.channel_id = channel.id AND known.id = %(id)s
-WHERE channel.name = %(name)s
+FROM channel_event AS known
+WHERE known.channel_id = (SELECT id FROM channel WHERE name = %(name)s) AND known.id = %(id)s
