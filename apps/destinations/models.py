@@ -1,6 +1,7 @@
 """A destination wants the events of a topic. How far it has got and what it has out are the consumer's, in apps.cursors."""
 
 from django.db import models
+from django.db.models.functions import Now
 
 from apps.topics.models import Topic
 
@@ -37,3 +38,27 @@ class Destination(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class PushState(models.Model):
+    """What a forwarder found out about a target, for the forwarders after it and for whoever asks why nothing moves."""
+
+    destination = models.OneToOneField(Destination, on_delete=models.CASCADE, primary_key=True, related_name="push")
+    held_code = models.CharField(max_length=32, null=True)
+    held_text = models.TextField(default="")
+    held_since = models.DateTimeField(null=True)
+    # Of a webhook: failures in a row, since when, and not before what time the next attempt.
+    failures = models.IntegerField(default=0)
+    failing_since = models.DateTimeField(null=True)
+    next_attempt_at = models.DateTimeField(null=True)
+    last_error = models.TextField(default="")
+
+    class Meta:
+        db_table = "push_state"
+
+    def __str__(self) -> str:
+        return f"{self.destination_id}: {self.held_code or 'free'}"
+
+    @staticmethod
+    def now() -> Now:
+        return Now()

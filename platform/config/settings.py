@@ -259,6 +259,8 @@ TOWPATH = {
     "MAX_LIVE_EVENT_BYTES": int(_setting("TOWPATH_MAX_LIVE_EVENT_BYTES", str(32 * 1024))),
     "MAX_BATCH_EVENTS": int(_setting("TOWPATH_MAX_BATCH_EVENTS", "1000")),
     "MAX_JSON_DEPTH": 64,
+    # A queue that holds so many (by its last sample, which counts up to 100,000) takes nothing more from destinations.
+    "FULL_QUEUE_EVENTS": int(_setting("TOWPATH_FULL_QUEUE_EVENTS", "100000")),
     "CREATE_TOPICS_ON_USE": _flag("TOWPATH_CREATE_TOPICS_ON_USE", True),
 }
 

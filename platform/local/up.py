@@ -58,6 +58,7 @@ def _parts(host: str, port: int) -> list[Part]:
     return [
         Part("server", "gateway.server", ["--host", host, "--port", str(port)], grace=10),
         Part("beat", "celery", "-A config beat --pidfile=".split(), grace=5),
+        Part("forward", "django", ["forward"], grace=10),
         Part("worker", "celery", worker.split(), grace=10),
     ]
 

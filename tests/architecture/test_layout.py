@@ -20,6 +20,7 @@ RULES = {
     "access": {"audit", "credentials", "hashers", "oauth", "scopes"},
     "queues": {"timetable"},
     "channels": {"documents", "live", "names", "tokens"},
+    "destinations": {"forward"},
     "console": {"health", "metrics", "middleware", "navigation", "pages", "site"},
 }
 INSIDE_AN_API = {"__init__", "authentication", "filters", "permissions", "schemas", "urls", "views"}

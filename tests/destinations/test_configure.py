@@ -163,7 +163,6 @@ def test_a_start_outside_the_log_leaves_no_row(api):
     "fields",
     [
         {"type": "WEBHOOK", "webhook": {"url": "https://example.org"}},
-        {"type": "QUEUE", "queue": {"queue": "q"}},
         {"type": "CHANNEL", "channel": {"channel": "job:{subject}"}},
     ],
 )

@@ -90,7 +90,7 @@ def test_other_commands_find_it_by_its_home(up):
     assert up.get("/v1/audit", made.stdout.strip())[0] == 200, made.stderr
 
 
-@pytest.mark.parametrize("name", ["server", "worker", "beat"])
+@pytest.mark.parametrize("name", ["server", "worker", "beat", "forward"])
 def test_a_part_that_dies_is_named_and_started_again(up, name):
     before = up.parts(name)
     os.kill(before[0], signal.SIGKILL)

@@ -12,6 +12,7 @@ from apps.destinations.operations.make import save
 from apps.destinations.selectors.find import forget_found, get
 from apps.destinations.selectors.shown import consumer_of, settings_of
 from apps.leases.operations.tidy import delete_consumer
+from core import notices
 from core.errors import InvalidField
 from core.names import check_name
 
@@ -33,6 +34,7 @@ def change(
         save(destination)
         cursors.change(destination.topic_id, destination.consumer_id, chosen=chosen, **_completed(destination, limits))
         after = settings_of(destination)
+        notices.publish("destinations")
         audit.record(
             actor, "change", "destination", destination.name,
             object_id=destination.uid, before=_differing(before, after), after=_differing(after, before),
@@ -47,6 +49,7 @@ def remove(actor: audit.Actor, reference: str, *, reason: str | None = None) -> 
         destination = _locked(reference)
         before = settings_of(destination)
         destination.delete()
+        notices.publish("destinations")
         delete_consumer(destination.topic_id, destination.consumer_id)
         audit.record(
             actor, "delete", "destination", destination.name,

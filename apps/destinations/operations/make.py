@@ -13,6 +13,7 @@ from apps.destinations.operations.later import refuse_what_comes_later
 from apps.destinations.selectors.shown import settings_of
 from apps.topics.models import Topic
 from apps.topics.operations.create import make_by_use
+from core import notices
 from core.errors import NameTaken, NotFound
 from core.ids import uuid7
 from core.names import check_name
@@ -43,6 +44,7 @@ def make(
         consumer_id = create_consumer(home.id, Kind.DESTINATION, str(uid), start=start, limits=limits, chosen=chosen)
         destination = Destination(uid=uid, name=name, type=kind, topic=home, consumer_id=consumer_id, settings=settings)
         save(destination)
+        notices.publish("destinations")
         audit.record(actor, "create", "destination", name, object_id=uid, after=settings_of(destination))
     return destination
 

@@ -48,6 +48,13 @@ def _caught_up(status: Status) -> Cause | None:
     return Cause(ACTIVE, "caught_up", "caught up", None) if status.lag_events == 0 else None
 
 
+def _held_by_target(status: Status) -> Cause | None:
+    """As the forwarder found it when it last wanted to push."""
+    if status.held_code is None:
+        return None
+    return Cause(HELD, status.held_code, status.held_text or status.held_code, status.held_since)
+
+
 def _window_full(status: Status) -> Cause | None:
     if status.in_flight < status.window:
         return None
@@ -138,6 +145,7 @@ RULES: tuple[Callable[[Status], Cause | None], ...] = (
     _disabled,
     _paused,
     _caught_up,
+    _held_by_target,
     _window_full,
     _too_many_unsettled,
     _no_pull,

@@ -39,9 +39,16 @@ def settings_of(destination: Destination, consumer: Consumer | None = None) -> d
         "maxDeliveries": consumer.max_deliveries,
         "ordering": consumer.ordering,
         "retryBackoff": consumer.retry_backoff,
+        **target_of(destination),
         "createdAt": rfc3339(destination.created_at),
         "updatedAt": rfc3339(max(destination.updated_at, consumer.updated_at)),
     }
+
+
+def target_of(destination: Destination) -> dict[str, Any]:
+    """Where it pushes to, under the name of its type; secrets are not in it."""
+    field = destination.type.lower()
+    return {field: destination.settings[field]} if field in destination.settings else {}
 
 
 def _filter(consumer: Consumer) -> dict[str, Any] | None:

@@ -71,6 +71,10 @@ class Status:
     created_at: datetime
     seen_at: datetime | None
     as_of: datetime
+    held_code: str | None
+    held_text: str | None
+    held_since: datetime | None
+    """What keeps a forwarder from pushing: the target, or its breaker."""
     partitions: Sequence[PartitionStatus]
 
     @property
@@ -121,7 +125,7 @@ def _grouped(rows: list[sql.Row]) -> Iterable[tuple[sql.Row, list[sql.Row]]]:
 
 
 def _status(row: sql.Row, rows_of_one: list[sql.Row]) -> Status:
-    return Status(*(*row[:16], [_partition(one[16:]) for one in rows_of_one]))
+    return Status(*(*row[:19], [_partition(one[19:]) for one in rows_of_one]))
 
 
 def _partition(row: sql.Row) -> PartitionStatus:

@@ -7,6 +7,7 @@ SELECT
     c.paused_at, c.pause_reason, c.paused_by, c.resume_at,
     c.paused_at IS NOT NULL AND (c.resume_at IS NULL OR c.resume_at > statement_timestamp()) AS paused,
     c.disabled_at, c.disabled_reason, c.created_at, seen.at AS seen_at, statement_timestamp() AS as_of,
+    push.held_code, push.held_text, push.held_since,
     k.partition, p.oldest_offset, k.position, nullif(k.served_at, '-infinity') AS served_at, log.head,
     coalesce(oldest.first_offset, k.position) AS unsettled,
     CASE WHEN coalesce(oldest.first_offset, k.position) < log.head AND coalesce(oldest.first_offset, k.position) >= p.hot_offset
@@ -21,6 +22,11 @@ SELECT
     oldest.id, oldest.worker, oldest.generation, oldest.attempt, oldest.state, oldest.leased_at, oldest.visible_at
 FROM unnest(%(topics)b::integer[], %(consumers)b::integer[]) AS asked (topic_id, id)
 JOIN consumer AS c ON c.topic_id = asked.topic_id AND c.id = asked.id
+LEFT JOIN LATERAL (
+    SELECT s.held_code, s.held_text, s.held_since
+    FROM destination AS d JOIN push_state AS s ON s.destination_id = d.id
+    WHERE d.topic_id = asked.topic_id AND d.consumer_id = asked.id
+) AS push ON true
 CROSS JOIN LATERAL (
     SELECT topic_id, consumer_id, partition, position, served_at
     FROM cursor

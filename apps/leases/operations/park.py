@@ -1,7 +1,7 @@
 """Giving up: beyond its last allowed hand-out each event of a batch becomes a dead letter, and the cursor may pass."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -61,12 +61,14 @@ def park(
     generation: int | None = None,
     outcome: str = GIVEN_UP,
     error: str | None = None,
+    errors: Mapping[int, str] | None = None,
     positions: Sequence[tuple[int, int]] | None = None,
     only_over: bool = False,
 ) -> Parked | None:
     """Makes dead letters of a lease, or of those `positions` and settles the rest; None when somebody else was faster.
 
     A `generation` must be open still; without one a lease that waits is parked too. `only_over`: not one that is held.
+    `errors` say by offset what `error` says for all.
     Raises InvalidField for positions that are not in it.
     """
     lease = {"topic_id": topic_id, "consumer_id": consumer_id, "lease_id": lease_id}
@@ -78,7 +80,8 @@ def park(
         return None
     letters = _letters(lease, found, positions)
     why = error or found.error or NOT_IN_TIME
-    how = {**_columns(letters), **_how(found, generation, outcome, why), "only_over": only_over}
+    reasons = [(errors or {}).get(offset, why) for offset in letters]
+    how = {**_columns(letters, reasons), **_how(found, generation, outcome), "only_over": only_over}
     parked = sql.run((PARK, {**lease, **how}))[0]
     if not parked:
         return None
@@ -130,16 +133,20 @@ def _letters(lease: dict[str, Any], found: _Lease, positions: Sequence[tuple[int
     return {offset: text for offset, text in bodies.items() if offset in wanted}
 
 
-def _columns(letters: dict[int, str]) -> dict[str, Any]:
-    return {"ids": sorted(uuid7() for _ in letters), "offsets": list(letters), "bodies": list(letters.values())}
+def _columns(letters: dict[int, str], reasons: list[str]) -> dict[str, Any]:
+    return {
+        "ids": sorted(uuid7() for _ in letters),
+        "offsets": list(letters),
+        "bodies": list(letters.values()),
+        "errors": reasons,
+        "fingerprints": [fingerprint(reason) for reason in reasons],
+    }
 
 
-def _how(found: _Lease, generation: int | None, outcome: str, error: str) -> dict[str, Any]:
+def _how(found: _Lease, generation: int | None, outcome: str) -> dict[str, Any]:
     return {
         "generation": found.generation,
         "handouts": found.handouts,
         "only_open": generation is not None,
         "outcome": outcome,
-        "error": error,
-        "fingerprint": fingerprint(error),
     }

@@ -20,9 +20,11 @@ parked AS (
         topic_id, consumer_id, id, partition, "offset", state, lease_id, handouts, deaths, fingerprint, error, first_at, last_at, body
     )
     SELECT
-        topic_id, consumer_id, letter.id, partition, letter."offset", 'dead', gone.id, handouts, 1, %(fingerprint)s, %(error)s,
+        topic_id, consumer_id, letter.id, partition, letter."offset", 'dead', gone.id, handouts, 1, letter.fingerprint, letter.error,
         leased_at, statement_timestamp(), letter.body
-    FROM gone CROSS JOIN unnest(%(ids)b::uuid[], %(offsets)b::bigint[], %(bodies)b::text[]) AS letter (id, "offset", body)
+    FROM gone CROSS JOIN unnest(
+        %(ids)b::uuid[], %(offsets)b::bigint[], %(bodies)b::text[], %(errors)b::text[], %(fingerprints)b::text[]
+    ) AS letter (id, "offset", body, error, fingerprint)
     ON CONFLICT (topic_id, consumer_id, partition, "offset") DO UPDATE
     SET state = 'dead',
         lease_id = excluded.lease_id,

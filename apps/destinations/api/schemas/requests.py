@@ -12,11 +12,13 @@ from apps.cursors.api import schemas as cursors
 from apps.cursors.api.schemas import At
 from apps.cursors.operations import Filter as Chosen
 from apps.cursors.operations import Limits
+from apps.destinations.forward.fill import check_key, check_template
 from apps.destinations.operations.change import checked_unsettled
 from apps.leases.operations.acknowledge import Failure
 from core import parse
 from core.clock import parse_time
 from core.errors import InvalidField, InvalidParameter
+from core.names import check_name
 from core.notes import Note, note
 from core.sequence import parse_sequence
 
@@ -43,6 +45,20 @@ class Filter(parse.Body, frozen=True):
         return Chosen(self.types, self.subject_prefix, self.source_prefix)
 
 
+class QueueTarget(parse.Body, frozen=True):
+    """Where each event goes. In both `{subject}`, `{type}`, `{id}` and `{partitionkey}` stand for the event's own."""
+
+    queue: str
+    group_key: str | None = None
+
+    def checked(self) -> dict[str, Any]:
+        """As it is stored and shown. Raises InvalidField."""
+        check_template(self.queue, "queue.queue", check_name)
+        if self.group_key is not None:
+            check_template(self.group_key, "queue.groupKey", check_key)
+        return {"queue": self.queue, "groupKey": self.group_key}
+
+
 class Make(parse.Body, frozen=True):
     name: str
     type: Literal["DURABLE_CONSUMER", "WEBHOOK", "QUEUE", "CHANNEL"]
@@ -55,7 +71,7 @@ class Make(parse.Body, frozen=True):
     ordering: Ordering = "none"
     retry_backoff: bool = False
     webhook: dict[str, Any] | UnsetType = UNSET
-    queue: dict[str, Any] | UnsetType = UNSET
+    queue: QueueTarget | UnsetType = UNSET
     channel: dict[str, Any] | UnsetType = UNSET
 
     def settings_of_destination(self) -> dict[str, Any]:
@@ -69,8 +85,21 @@ class Make(parse.Body, frozen=True):
             "limits": Limits(self.window, unsettled, self.max_deliveries, self.ordering, self.retry_backoff),
             "chosen": self.filter.chosen() if self.filter else Chosen(),
             "start": self.start_at.place("startAt") if isinstance(self.start_at, At) else self.start_at,
-            "settings": {"startAt": msgspec.to_builtins(self.start_at)},
+            "settings": {"startAt": msgspec.to_builtins(self.start_at), **self._target()},
         }
+
+    def names_of_target(self) -> list[tuple[str, str]]:
+        """(scope, name or template) of what it pushes to."""
+        return [("write:queues", self.queue.queue)] if isinstance(self.queue, QueueTarget) else []
+
+    def _target(self) -> dict[str, Any]:
+        field = self.type.lower()
+        if field not in TARGETS:
+            return {}
+        target = getattr(self, field)
+        if target is UNSET:
+            raise InvalidField(f"A destination of type {self.type} needs this.", field=field)
+        return {field: target.checked()} if isinstance(target, QueueTarget) else {}
 
     def _refuse_foreign_target(self) -> None:
         for field in TARGETS:

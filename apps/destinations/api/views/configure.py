@@ -61,6 +61,8 @@ class Destinations(APIView):
         wanted = parse.body(request._request, Make)
         caller(request).require("manage:events", wanted.name)
         caller(request).require("read:events", wanted.topic)
+        for scope, name in wanted.names_of_target():
+            caller(request).require_target(scope, name)
         return answer_one(request, make(caller(request), **wanted.settings_of_destination()), status=201)
 
 

@@ -1,0 +1,125 @@
+"""To a queue or a channel: a batch is leased, transferred and acknowledged in one transaction, so a kill undoes all of it.
+
+While it lasts it is the only one at this destination: events arrive in the order of their partition.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.db import DataError, IntegrityError, transaction
+
+from apps.destinations.forward import to_queue
+from apps.destinations.forward.fill import Unfit
+from apps.destinations.forward.line import Held, Line, hold, release
+from apps.destinations.models import Type
+from apps.destinations.operations.sight import sight
+from apps.leases.errors import DestinationPaused, WindowFull
+from apps.leases.operations.acknowledge import Failure, acknowledge
+from apps.leases.operations.park import park
+from apps.leases.operations.pull import Batch, Nothing, pull
+from apps.leases.selectors import due_in
+from core.errors import Invalid, NotFound, TooLarge
+from core.exclusive import alone
+from core.ids import uuid7
+from core.sequence import sequence
+
+LIMIT = 500
+CAREFUL_LIMIT = 20
+VISIBILITY = 60
+TAKEN_SECONDS = 0.2
+HELD_SECONDS = 1.0
+POLL_SECONDS = 10.0
+MAX_DELAY_SECONDS = 300
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Sink:
+    ready: Callable[[Line], None]
+    """Raises Held while the target cannot take anything; asked before events are leased."""
+    unfit: Callable[[Line, str], str | None]
+    """Why this event can never be transferred."""
+    send: Callable[[Line, Sequence[tuple[str, str]]], None]
+    """(identity, event) in order. Raises Held."""
+
+
+SINKS = {Type.QUEUE.value: Sink(to_queue.ready, to_queue.unfit, to_queue.send)}
+
+
+def transfer(line: Line) -> float:
+    """Moves one batch; returns the seconds after which to look again, 0 when there may be more."""
+    sight(line.topic_id, line.consumer_id, "forwarder")
+    try:
+        with alone(f"forward:{line.topic_id}:{line.consumer_id}") as is_alone:
+            return _move(line, SINKS[line.type]) if is_alone else TAKEN_SECONDS
+    except Held as why:
+        hold(line, why)
+        return HELD_SECONDS
+    except (DestinationPaused, WindowFull) as refusal:
+        return refusal.retry_after or HELD_SECONDS
+    except NotFound:
+        return POLL_SECONDS  # deleted: the next roster leaves it out
+    except (Unfit, Invalid, TooLarge, DataError, IntegrityError) as error:
+        logger.warning("forward.carefully", extra={"destination": line.name, "reason": str(error).split("\n")[0]})
+        return _move_carefully(line, SINKS[line.type])
+
+
+def _move(line: Line, sink: Sink) -> float:
+    sink.ready(line)
+    batch = pull(line.topic_id, line.consumer_id, limit=LIMIT, visibility=VISIBILITY, worker="forwarder")
+    if isinstance(batch, Nothing):
+        release(line)
+        return 0 if batch.more else _until_due(line)
+    unfit = {offset: why for offset, text in _events(batch) if (why := sink.unfit(line, text))}
+    sink.send(line, [(_key(line, batch, offset), text) for offset, text in _events(batch) if offset not in unfit])
+    _settle(line, batch, unfit)
+    release(line)
+    return 0
+
+
+def _settle(line: Line, batch: Batch, unfit: dict[int, str]) -> None:
+    """Nobody else has seen this lease: its transaction is the one that made it."""
+    lease = batch.lease
+    if not unfit:
+        acknowledge(line.topic_id, line.consumer_id, lease.id, lease.generation)
+        return
+    positions = [(lease.partition, offset) for offset in unfit]
+    park(line.topic_id, line.consumer_id, lease.id, generation=lease.generation, errors=unfit, positions=positions)
+
+
+def _move_carefully(line: Line, sink: Sink) -> float:
+    """After an error nobody expected: one by one, so that only what fails is counted, delayed and in the end parked."""
+    worker = f"forwarder {uuid7()}"
+    batch = pull(line.topic_id, line.consumer_id, limit=CAREFUL_LIMIT, visibility=VISIBILITY, worker=worker)
+    if isinstance(batch, Nothing):
+        return HELD_SECONDS
+    failed: dict[int, str] = {}
+    for offset, text in _events(batch):
+        try:
+            with transaction.atomic():
+                sink.send(line, [(_key(line, batch, offset), text)])
+        except (Held, Unfit, Invalid, TooLarge, DataError, IntegrityError) as error:
+            failed[offset] = str(error).split("\n")[0]
+    lease = batch.lease
+    failure = Failure(
+        error=next(iter(failed.values()), None),
+        delay=min(2.0**lease.attempt, MAX_DELAY_SECONDS),
+        positions=[(lease.partition, offset) for offset in failed],
+    )
+    acknowledge(line.topic_id, line.consumer_id, lease.id, lease.generation, failure if failed else None)
+    return 0
+
+
+def _events(batch: Batch) -> list[tuple[int, str]]:
+    return list(zip(batch.lease.offsets, batch.events, strict=True))
+
+
+def _key(line: Line, batch: Batch, offset: int) -> str:
+    return line.key(sequence(batch.lease.partition, offset))
+
+
+def _until_due(line: Line) -> float:
+    due = due_in(line.topic_id, line.consumer_id)
+    return POLL_SECONDS if due is None else min(POLL_SECONDS, max(due, 0.01))

@@ -1,0 +1,28 @@
+"""`manage.py forward`: pushes the events of destinations of type WEBHOOK, QUEUE and CHANNEL, until SIGTERM."""
+
+import asyncio
+import signal
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from apps.destinations.forward.loop import Forwarder
+from core import notices
+
+
+class Command(BaseCommand):
+    help = "Pushes events to webhooks, queues and channels. Any number of these may run."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--threads", type=int, default=4, help="how many batches are in hand at once (4)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        asyncio.run(forward(options["threads"]))
+        notices.flush()
+
+
+async def forward(threads: int) -> None:
+    forwarder = Forwarder(threads)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, forwarder.stop)
+    await forwarder.run()

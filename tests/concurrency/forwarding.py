@@ -1,0 +1,50 @@
+"""`manage.py forward` as processes of their own, against the database of the test."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+from django.db import connection
+
+from core.notices import connection_parameters
+from tests.serving import ROOT
+
+
+def database_url() -> str:
+    known = connection_parameters(connection.get_connection_params())
+    host, port = known.get("host", "127.0.0.1"), known.get("port", 5432)
+    secret = f":{known['password']}" if known.get("password") else ""
+    return f"postgresql://{known['user']}{secret}@{host}:{port}/{known['dbname']}"
+
+
+class Forward:
+    def __init__(self, **environment: str) -> None:
+        self.log = tempfile.TemporaryFile()
+        self._environment = {**os.environ, "DATABASE_URL": database_url(), "TOWPATH_LOG_FORMAT": "json", **environment}
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, str(ROOT / "manage.py"), "forward"]
+        self.process = subprocess.Popen(command, env=self._environment, cwd=ROOT, stdout=self.log, stderr=self.log)
+
+    def end(self, number: int = signal.SIGTERM, within: float = 10) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(within)
+
+    def said(self) -> str:
+        self.log.seek(0)
+        return self.log.read().decode()
+
+
+def until(true: Callable[[], object], seconds: float, what: str = "") -> float:
+    """Seconds it took."""
+    began = time.monotonic()
+    while not true():
+        assert time.monotonic() - began < seconds, f"not within {seconds} s: {what}"
+        time.sleep(0.01)
+    return time.monotonic() - began

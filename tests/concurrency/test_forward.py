@@ -1,0 +1,118 @@
+"""Forwarders are killed, stopped and many; what they push arrives as it must."""
+
+import json
+import os
+import signal
+
+import pytest
+from django.db import connection
+
+from apps.queues.operations import queues
+from core import notices
+from tests.concurrency.forwarding import Forward, until
+from tests.destinations.world import cause, make, publish, sql
+from tests.factories import Api, api_key, unique
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCALE = float(os.environ.get("TOWPATH_TEST_SCALE", "1"))
+
+
+@pytest.fixture
+def api(transactional_db):
+    return Api(api_key())
+
+
+@pytest.fixture
+def forwarders():
+    running = []
+    yield lambda: running.append(Forward()) or running[-1]
+    for each in running:
+        each.end(signal.SIGKILL)
+        each.log.close()
+
+
+def fill(thing, count, partitions):
+    """Events as rows, the fast way: numbered within their partition."""
+    sql(
+        """
+        INSERT INTO event
+            (topic_id, partition, kind, "offset", appended_at, total_bytes, partition_key, key, type, source, body)
+        SELECT topic.id, partition, 1, at, statement_timestamp(), at * 100, 'k', 'id-' || at, 't', '/s',
+            '{"specversion":"1.0","id":"' || partition || '-' || at || '","source":"/s","type":"t","data":' || at || '}'
+        FROM topic, generate_series(0, %s - 1) AS partition, generate_series(0, %s - 1) AS at WHERE topic.name = %s
+        """,
+        partitions, count // partitions, thing["topic"],
+    )  # fmt: skip
+
+
+def arrived(queue):
+    return sql("SELECT count(*) FROM queue_event WHERE queue_id = %s", queue.id)[0][0]
+
+
+def payloads(queue):
+    return [payload for (payload,) in sql("SELECT payload FROM queue_event WHERE queue_id = %s ORDER BY n", queue.id)]
+
+
+def test_forwarders_killed_all_the_time_bring_each_event_to_a_queue_exactly_once_in_order(api, forwarders):
+    count, partitions, kill_after = int(2_000 * SCALE), 4, max(200, int(2_000 * SCALE) // 20)
+    queue = queues.create(None, unique("queue"))
+    topic = api.post("/v1/topics", {"name": unique("topic"), "partitions": partitions}).json()["name"]
+    thing = make(api, topic=topic, type="QUEUE", queue={"queue": queue.name}, window=20)
+    fill(thing, count, partitions)
+    running, kills, enough = [forwarders(), forwarders()], 0, kill_after
+    while enough <= count:
+        until(lambda least=enough: arrived(queue) >= least, 60)
+        running[kills % 2].end(signal.SIGKILL)
+        running[kills % 2].start()
+        kills, enough = kills + 1, arrived(queue) + kill_after
+    until(lambda: arrived(queue) >= count, 60)
+    rows = [json.loads(payload) for payload in payloads(queue)]
+    for partition in range(partitions):
+        found = [row["data"] for row in rows if row["id"].startswith(f"{partition}-")]
+        assert found == list(range(count // partitions))
+    assert len(rows) == count and kills > 2
+    assert cause(api, thing["name"]) == "caught_up"
+
+
+def test_a_hop_takes_milliseconds_and_sigterm_ends_it_cleanly(api, forwarders):
+    queue = queues.create(None, unique("queue"))
+    thing = make(api, type="QUEUE", queue={"queue": queue.name})
+    forwarder = forwarders()
+    publish(api, thing["topic"], 1)
+    until(lambda: arrived(queue) == 1, 30)
+    hops = []
+    for number in range(1, 6):
+        publish(api, thing["topic"], 1, first=number)
+        hops.append(until(lambda wanted=number + 1: arrived(queue) == wanted, 5))
+    assert sorted(hops)[2] < 0.5  # milliseconds on a machine that is not busy; a slow poll would take seconds
+    assert forwarder.end() == 0
+    assert "Traceback" not in forwarder.said()
+
+
+def test_it_works_for_a_destination_made_later_and_after_its_connections_were_cut(api, forwarders):
+    forwarder = forwarders()
+    queue = queues.create(None, unique("queue"))
+    thing = make(api, type="QUEUE", queue={"queue": queue.name})
+    publish(api, thing["topic"], 1)
+    until(lambda: arrived(queue) == 1, 30)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    publish(api, thing["topic"], 1, first=1)
+    notices.flush()
+    until(lambda: arrived(queue) == 2, 20)
+    assert forwarder.said().count("\n") < 30
+
+
+def test_one_that_is_held_does_not_hold_up_the_others(api, forwarders):
+    queue = queues.create(None, unique("queue"))
+    held = [make(api, type="QUEUE", queue={"queue": unique("missing")}) for _ in range(10)]
+    free = make(api, type="QUEUE", queue={"queue": queue.name})
+    for thing in [*held, free]:
+        publish(api, thing["topic"], 1)
+    forwarders()
+    until(lambda: arrived(queue) == 1, 30)
+    until(lambda: {cause(api, thing["name"]) for thing in held} == {"target_missing"}, 20)
