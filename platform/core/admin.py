@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from unfold import paginator
 from unfold.admin import ModelAdmin
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from core.errors import DomainError
 
@@ -118,6 +118,27 @@ class ReasonForm(forms.Form):
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 2, "autofocus": True}),
         help_text="Stands in the audit trail and where others see the effect.",
     )
+
+
+class TypedForm(ReasonForm):
+    """For what is hard to take back: the name is typed as well. `typed(name)` makes the form of one thing."""
+
+    expected = ""
+    name = forms.CharField(max_length=200, widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}))
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"] != self.expected:
+            raise forms.ValidationError(f"This is not {self.expected}.")
+        return self.expected
+
+
+def typed(name: str, form: type[TypedForm] = TypedForm) -> type[TypedForm]:
+    field = forms.CharField(
+        max_length=200,
+        label=f"Type {name}, to be sure",
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+    )
+    return type(form.__name__, (form,), {"expected": name, "name": field})
 
 
 @dataclass

@@ -68,6 +68,31 @@ def test_an_operator_finds_the_stuck_one_pauses_it_and_resumes_it(visit, stuck):
     assert Consumer.objects.get(consumer_id=stuck.consumer_id).paused_at is None
 
 
+def test_an_admin_seeks_back_by_time_and_undoes_it(visit, stuck):
+    page = visit("Admin")
+    page.goto(f"/admin/destinations/destination/{stuck.pk}/change/")
+    page.click("a:text('Seek…')")
+    photograph(page, "seek")
+    page.select_option("[name=to]", "time")
+    page.fill("[name=time]", "2020-01-01T00:00:00")
+    page.click("button:text('Preview')")
+    assert "1,200 events that were handed out before will be delivered again." in page.inner_text(".tp-effects")
+    assert "4 leases in the way end" in page.inner_text(".tp-effects")
+    photograph(page, "seek-preview")
+    page.fill("[name=reason]", "the parser was wrong")
+    page.fill("[name=name]", "billing")
+    page.click("button:text('Seek')")
+    page.wait_for_selector("text=billing is moved.")
+    photograph(page, "seek-done")
+    page.click("a:text('undo…')")
+    assert "003.00000000000000000120" in page.locator("[name=at] >> nth=3").input_value()
+    page.fill("[name=reason]", "no, it was right")
+    page.fill("[name=name]", "billing")
+    page.click("button:text('Seek')")
+    page.wait_for_selector("text=no, it was right")
+    assert page.locator("a:text('undo…')").count() == 2
+
+
 def test_a_page_renews_itself_and_says_when_it_could_not(visit, stuck):
     page = visit("Viewer")
     page.goto(f"/admin/destinations/destination/{stuck.pk}/change/")

@@ -51,7 +51,7 @@ def _at(topic_id: int, time: datetime, limits: Mapping[int, Bounds]) -> dict[int
         "lows": [limit.oldest for limit in limits.values()],
         "highs": [limit.head for limit in limits.values()],
     }
-    return dict(sql.run((POSITIONS_AT, search))[0])
+    return dict(sorted(sql.run((POSITIONS_AT, search))[0]))
 
 
 def _named(sequences: Sequence[tuple[int, int]], limits: Mapping[int, Bounds], field: str) -> dict[int, int]:

@@ -14,7 +14,7 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from apps.access.models import Audit
-from apps.destinations.admin import cells, pausing, tending
+from apps.destinations.admin import cells, pausing, seeking, tending
 from apps.destinations.admin.cells import Row, rows
 from apps.destinations.models import Destination
 from apps.destinations.selectors.cause import STATES
@@ -69,6 +69,7 @@ class DestinationAdmin(RuntimeAdmin):
             path("<int:number>/live/", view(self.live), name="destinations_destination_live"),
             path("<int:number>/pause/", view(self.pause), name="destinations_destination_pause"),
             path("<int:number>/resume/", view(self.resume), name="destinations_destination_resume"),
+            path("<int:number>/seek/", view(self.seek), name="destinations_destination_seek"),
             path("<int:number>/leases/<uuid:lease>/expire/", view(self.expire), name="destinations_lease_expire"),
             path("<int:number>/leases/<uuid:lease>/extend/", view(self.extend), name="destinations_lease_extend"),
             *super().get_urls(),
@@ -114,6 +115,9 @@ class DestinationAdmin(RuntimeAdmin):
 
     def resume(self, request: HttpRequest, number: int) -> HttpResponse:
         return pausing.resume(request, [_named(number)], _url(number))
+
+    def seek(self, request: HttpRequest, number: int) -> HttpResponse:
+        return seeking.seek(request, _named(number), _url(number))
 
     def expire(self, request: HttpRequest, number: int, lease: UUID) -> HttpResponse:
         return tending.expire(request, _named(number), lease, _url(number))
@@ -163,4 +167,5 @@ def _shown(request: HttpRequest, row: Destination) -> dict[str, Any]:
         "lag_seconds": [(point.at, point.lag_seconds) for point in steps],
         "may_pause": may(request, pausing.PAUSE),
         "may_settle": may(request, tending.SETTLE),
+        "may_seek": may(request, seeking.SEEK),
     }
