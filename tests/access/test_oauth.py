@@ -14,7 +14,7 @@ from tests.factories import Api, grants, unique
 pytestmark = pytest.mark.django_db
 FORM = "application/x-www-form-urlencoded"
 NO_FORMS = ["grant_type=client_credentials&grant_type=client_credentials", "grant_type=%ff", "grant_type=%", "a=1;b=2", "[]"]
-NO_BASIC = ["Basic", "Basic !!!", "Basic /zr/", "Bearer x"]
+NO_BASIC = ["Basic", "Basic !!!", "Basic /zr/", "Bearer x", "Basic \xff", "Basic YTpi\xe9", "\xff"]
 OTHERS = ["authorize", "introspect", "revoke_token", "applications/", "token/", "userinfo"]
 FOREIGN = ["write:events", "read:events write:events", "read:everything", "READ:events", "read:events:x"]
 ENDINGS = [
@@ -138,6 +138,13 @@ def test_a_basic_header_that_is_none_is_an_invalid_client(db, header):
     headers = {"Authorization": header}
     answer = Api().generic("POST", "/oauth/token", "grant_type=client_credentials", FORM, headers=headers)
     assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
+    assert answer["WWW-Authenticate"].startswith("Basic ")
+
+
+def test_a_wrong_secret_is_answered_with_the_scheme_to_use_instead(client):
+    answer = client.ask(client_secret="wrong", scope="read:events")
+    assert (answer.status_code, answer.json()) == (401, {"error": "invalid_client"})
+    assert answer["WWW-Authenticate"].startswith("Basic ")
 
 
 def test_a_basic_header_with_a_nul_is_an_error_of_the_client(db):

@@ -21,6 +21,8 @@ from core import errors, pages, parse
 from core.http import answer
 from core.openapi import answered, filters_of, page_of, query_of
 
+# RFC 6749, 5.2: the scheme that a client should have used; oauthlib names Bearer, which is not one for this call.
+BASIC = {"WWW-Authenticate": 'Basic realm="towpath", charset="UTF-8"'}
 DOCS_POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 
 
@@ -79,11 +81,15 @@ class TokenView(OAuthLibMixin, PublicView):
     )
     def post(self, request: Request) -> HttpResponse:
         parse.form(request._request)
+        if not request.META.get("HTTP_AUTHORIZATION", "").isascii():
+            raise errors.Unauthenticated()  # base64 it is not, and the library would stumble over it
         _, headers, body, status = self.create_token_response(request._request)
-        return HttpResponse(body, status=status, headers=headers)
+        return HttpResponse(body, status=status, headers={**headers, **(BASIC if status == 401 else {})})
 
     def handle_exception(self, error: Exception) -> HttpResponse:  # type: ignore[override]
         """RFC 6749, 5.2: the one place with errors of another shape."""
         if isinstance(error, errors.Invalid | errors.UnsupportedMediaType | DataError):
             return JsonResponse({"error": "invalid_request", "error_description": "The form is not valid."}, status=400)
+        if isinstance(error, errors.Unauthenticated):
+            return JsonResponse({"error": "invalid_client"}, status=401, headers=BASIC)
         return super().handle_exception(error)
