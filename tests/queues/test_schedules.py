@@ -292,3 +292,42 @@ def test_every_change_is_in_the_audit_trail(schedule, worker):
     data(worker.api.delete(path))
     trail = Audit.objects.filter(object_kind="schedule").order_by("id").values_list("verb", "object_name")
     assert list(trail) == [(verb, made["name"]) for verb in ("create", "change", "run-now", "delete")]
+
+
+def test_a_purge_takes_what_is_due_and_leaves_the_times_to_come(schedule, worker):
+    made = schedule(everySeconds=30)
+    begin = moment(made["createdAt"])
+    execute("UPDATE queue_event SET state = 'ready', due_at = NULL WHERE scheduled_at = %s", begin + timedelta(seconds=30))
+    execute("UPDATE queue_event SET scheduled_at = scheduled_at - interval '1 minute' WHERE state = 'ready'")
+    worker.enqueue(delaySeconds=60)
+    worker.act("purge")
+    assert dues() == [begin + timedelta(seconds=seconds) for seconds in (30, 60, 90)]
+    worker.fall_due()
+    assert len(worker.api.post(f"{worker.path}/claim", {"limit": 9}).json()["data"]["claims"]) == 3
+    shown = data(worker.api.get(f"/v1/schedules/{made['id']}"))
+    assert shown["updatedAt"] == made["updatedAt"]
+
+
+def test_a_purge_while_no_scheduler_runs_leaves_what_was_missed_to_the_misfire_policy(schedule, worker):
+    schedule(everySeconds=300)
+    outage(minutes=16)
+    execute("UPDATE schedule SET created_at = created_at - interval '62 minutes'")
+    worker.act("purge")
+    assert len([due for due in dues() if due < datetime.now(UTC)]) == 1
+
+
+def test_a_schedule_that_cannot_be_planned_does_not_keep_its_queue_from_being_purged(schedule, worker):
+    schedule(cron="* * * * *")
+    execute("UPDATE schedule SET time_zone = 'Gone/Zone'")
+    worker.enqueue()
+    worker.act("purge")
+    assert dues() == []
+
+
+def test_the_last_due_time_is_never_one_to_come(schedule, worker):
+    made = schedule(everySeconds=30)
+    assert made["lastDueAt"] is None
+    execute("UPDATE schedule SET created_at = created_at - interval '65 seconds', updated_at = updated_at - interval '65 s'")
+    fire_schedules()
+    shown = data(worker.api.get(f"/v1/schedules/{made['id']}"))
+    assert moment(shown["lastDueAt"]) == moment(shown["createdAt"]) + timedelta(seconds=60)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfoNotFoundError
 from django.db import DatabaseError, connection
 
 from apps.queues.models import Schedule
-from apps.queues.timetable import Plan, Rule, plan
+from apps.queues.timetable import Plan, Rule, due_times, plan
 from core import notices, sql
 from core.ids import uuid7
 
@@ -23,10 +23,10 @@ logger = logging.getLogger(__name__)
 def fire_schedules() -> int:
     """Plans the next 90 s of every schedule; returns the number of events inserted."""
     found = Schedule.objects.filter(enabled=True, queue__deleted_at=None)
-    return sum(_fire_safely(schedule) for schedule in found.iterator(chunk_size=500))
+    return sum(fire_safely(schedule) for schedule in found.iterator(chunk_size=500))
 
 
-def _fire_safely(schedule: Schedule) -> int:
+def fire_safely(schedule: Schedule) -> int:
     """One schedule's error, such as a zone that no longer exists, is kept with it and never stops the others."""
     try:
         return fire(schedule)
@@ -40,23 +40,29 @@ def fire(schedule: Schedule) -> int:
     now = database_time()
     until = now + AHEAD
     planned = plan(rule_of(schedule), schedule.misfire, schedule.planned_until, now, until)
-    (rows,) = sql.run((FIRE, _values(schedule, planned, until)))
+    (rows,) = sql.run((FIRE, _values(schedule, planned, now, until)))
     if rows:
         notices.publish(f"queue:{schedule.queue_id}", len(rows))
     return len(rows)
 
 
-def _values(schedule: Schedule, planned: Plan, until: datetime) -> dict[str, object]:
+def _values(schedule: Schedule, planned: Plan, now: datetime, until: datetime) -> dict[str, object]:
     return {
         "schedule": schedule.id,
         "version": schedule.version,
         "after": schedule.planned_until,
         "until": until,
-        "last": planned.dues[-1] if planned.dues else None,
+        "last": _last_due(schedule, planned, now),
         "missed": planned.dropped,
         "ids": [uuid7() for _ in planned.dues],
         "dues": planned.dues,
     }
+
+
+def _last_due(schedule: Schedule, planned: Plan, now: datetime) -> datetime | None:
+    """The latest time that has come; what is planned ahead, now or earlier, has not."""
+    since = max(now - AHEAD, schedule.updated_at)
+    return max((due for due in (*planned.dues, *due_times(rule_of(schedule), since, now)) if due <= now), default=None)
 
 
 def rule_of(schedule: Schedule) -> Rule:

@@ -7,7 +7,8 @@ from django.db.models.functions import Now
 
 from apps.access import audit
 from apps.queues.models import Queue
-from apps.queues.operations import sweep
+from apps.queues.operations import schedules, sweep
+from apps.queues.operations.firing import fire_safely
 from core import notices
 from core.clock import rfc3339
 from core.errors import InvalidField, NameTaken, NotFound
@@ -72,9 +73,11 @@ def purge(actor: audit.Actor, number: int, *, dead_too: bool = False, reason: st
     """Removes what is enqueued by now, dead letters only if asked; returns how many were removed at once.
 
     From its commit on nothing purged is handed out. What is left after the first batches is deleted by the sweep.
+    What schedules have planned ahead stays: it is not due yet.
     """
     with transaction.atomic():
         queue = locked(number)
+        spared = schedules.spare(queue)
         upto = _latest_event()
         queue.purged_to, queue.purge_dead = upto, dead_too or (queue.purged_to > 0 and queue.purge_dead)
         queue.save()
@@ -82,6 +85,8 @@ def purge(actor: audit.Actor, number: int, *, dead_too: bool = False, reason: st
         audit.record(
             actor, "purge", "queue", queue.name, object_id=queue.uid, after={"deadLetters": dead_too}, reason=reason
         )
+        for schedule in spared:
+            fire_safely(schedule)
     removed = sweep.purge(number, upto, dead_too)
     queue.refresh_from_db()
     return queue, removed

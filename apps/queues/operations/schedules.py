@@ -83,6 +83,21 @@ def run_now(actor: audit.Actor, number: int, reason: str = "") -> Enqueued:
     return enqueue(queue_of(schedule.queue_id), [NewEvent(schedule.payload)], schedule.uid)[0]
 
 
+def spare(queue: Queue) -> list[Schedule]:
+    """Takes back what is planned into a queue that is about to be purged; `fire_safely` plans it again, behind the purge.
+
+    A time to come is the schedule's promise, and was inserted early only for the sake of punctuality.
+    """
+    spared = list(Schedule.objects.select_for_update().filter(queue=queue, enabled=True).order_by("id"))
+    now = database_time()
+    for schedule in spared:
+        # One that is not planned as far as now has missed times, about which the next plan decides.
+        schedule.version, schedule.planned_until = schedule.version + 1, min(schedule.planned_until, now)
+        schedule.save(update_fields=["version", "planned_until"])
+        _take_back(schedule)
+    return spared
+
+
 def _plan(schedule: Schedule) -> None:
     """At once: what is due before the sweep comes by is in time."""
     if schedule.enabled:
