@@ -23,6 +23,8 @@ from gateway.limits import Limits
 from gateway.listener import Listener
 from gateway.waiting import Waiting
 
+LAST_WORD_SECONDS = 1.0
+
 logger = logging.getLogger(__name__)
 
 
@@ -106,7 +108,10 @@ class Gateway:
         try:
             await exchange.begin(answer.status, [pair for pair in answer.headers if pair[0] != b"content-length"])
             await streaming.run(stream, streaming.Link(exchange, self.hub), exchange, self.stopping)
-            await exchange.send_chunk(b"", more=False)
+            # Who takes nothing any more is not waited for: its connection is closed as it is.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORD_SECONDS):
+                    await exchange.send_chunk(b"", more=False)
         finally:
             self._streams -= 1
 

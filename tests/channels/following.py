@@ -95,7 +95,11 @@ async def connect(port: int, channel: str, token: str = "", query: str = "", **h
     lines += [f"Authorization: Bearer {token}"] if token else []
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     writer.write("\r\n".join([*lines, "", ""]).encode())
-    head = await reader.readuntil(b"\r\n\r\n")
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except BaseException:
+        writer.close()
+        raise
     _opened.append(Live(reader, writer, head))
     return _opened[-1]
 
