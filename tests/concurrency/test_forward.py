@@ -50,28 +50,39 @@ def arrived(queue):
     return sql("SELECT count(*) FROM queue_event WHERE queue_id = %s", queue.id)[0][0]
 
 
+def published(channel):
+    found = sql("SELECT last_sequence FROM channel WHERE name = %s", channel)
+    return found[0][0] if found else 0
+
+
+def kill_while(arrived, count, running):
+    """One after the other is killed and started again, each time after another tenth has arrived."""
+    kills, enough = 0, count // 10
+    while enough <= count:
+        until(lambda least=enough: arrived() >= least, 60)
+        running[kills % 2].end(signal.SIGKILL)
+        running[kills % 2].start()
+        kills, enough = kills + 1, arrived() + count // 10
+    assert kills > 2
+    until(lambda: arrived() >= count, 60)
+
+
 def payloads(queue):
     return [payload for (payload,) in sql("SELECT payload FROM queue_event WHERE queue_id = %s ORDER BY n", queue.id)]
 
 
 def test_forwarders_killed_all_the_time_bring_each_event_to_a_queue_exactly_once_in_order(api, forwarders):
-    count, partitions, kill_after = int(2_000 * SCALE), 4, max(200, int(2_000 * SCALE) // 20)
+    count, partitions = int(2_000 * SCALE), 4
     queue = queues.create(None, unique("queue"))
     topic = api.post("/v1/topics", {"name": unique("topic"), "partitions": partitions}).json()["name"]
     thing = make(api, topic=topic, type="QUEUE", queue={"queue": queue.name}, window=20)
     fill(thing, count, partitions)
-    running, kills, enough = [forwarders(), forwarders()], 0, kill_after
-    while enough <= count:
-        until(lambda least=enough: arrived(queue) >= least, 60)
-        running[kills % 2].end(signal.SIGKILL)
-        running[kills % 2].start()
-        kills, enough = kills + 1, arrived(queue) + kill_after
-    until(lambda: arrived(queue) >= count, 60)
+    kill_while(lambda: arrived(queue), count, [forwarders(), forwarders()])
     rows = [json.loads(payload) for payload in payloads(queue)]
     for partition in range(partitions):
         found = [row["data"] for row in rows if row["id"].startswith(f"{partition}-")]
         assert found == list(range(count // partitions))
-    assert len(rows) == count and kills > 2
+    assert len(rows) == count
     assert cause(api, thing["name"]) == "caught_up"
 
 
@@ -116,3 +127,23 @@ def test_one_that_is_held_does_not_hold_up_the_others(api, forwarders):
     forwarders()
     until(lambda: arrived(queue) == 1, 30)
     until(lambda: {cause(api, thing["name"]) for thing in held} == {"target_missing"}, 20)
+
+
+def test_forwarders_killed_all_the_time_bring_each_event_to_a_channel_exactly_once_in_order(api, forwarders):
+    count, partitions = int(1_200 * SCALE), 4
+    topic = api.post("/v1/topics", {"name": unique("topic"), "partitions": partitions}).json()["name"]
+    kind = api.post("/v1/channel-kinds", {"name": unique("kind"), "documents": {}})
+    assert kind.status_code == 201, kind.content
+    name = f"{kind.json()['name']}:x"
+    thing = make(api, topic=topic, type="CHANNEL", channel={"channel": name}, window=20)
+    fill(thing, count, partitions)
+    kill_while(lambda: published(name), count, [forwarders(), forwarders()])
+    rows = sql(
+        "SELECT event.id, data FROM channel_event AS event JOIN channel ON channel.id = channel_id"
+        " WHERE name = %s ORDER BY sequence",
+        name,
+    )
+    assert len(rows) == count
+    for partition in range(partitions):
+        found = [int(data) for key, data in rows if f"/{partition:03d}." in key]
+        assert found == list(range(count // partitions))

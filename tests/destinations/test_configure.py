@@ -163,7 +163,6 @@ def test_a_start_outside_the_log_leaves_no_row(api):
     "fields",
     [
         {"type": "WEBHOOK", "webhook": {"url": "https://example.org"}},
-        {"type": "CHANNEL", "channel": {"channel": "job:{subject}"}},
     ],
 )
 def test_what_comes_later_says_so(api, fields):

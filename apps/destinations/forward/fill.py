@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from core import surrogates
 from core.errors import InvalidField
 from core.names import check_name
 
@@ -40,7 +41,10 @@ _DECODER = msgspec.json.Decoder(Event)
 
 
 def event_of(text: str) -> Event:
-    return _DECODER.decode(text)
+    try:
+        return _DECODER.decode(text)
+    except msgspec.DecodeError:  # lone surrogates in its data, which are kept
+        return surrogates.decode(text.encode(), _DECODER)
 
 
 def is_fixed(template: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.db import DataError, IntegrityError, transaction
 
-from apps.destinations.forward import to_queue
+from apps.destinations.forward import to_channel, to_queue
 from apps.destinations.forward.fill import Unfit
 from apps.destinations.forward.line import Held, Line, hold, release
 from apps.destinations.models import Type
@@ -45,7 +45,10 @@ class Sink:
     """(identity, event) in order. Raises Held."""
 
 
-SINKS = {Type.QUEUE.value: Sink(to_queue.ready, to_queue.unfit, to_queue.send)}
+SINKS = {
+    Type.QUEUE.value: Sink(to_queue.ready, to_queue.unfit, to_queue.send),
+    Type.CHANNEL.value: Sink(to_channel.ready, to_channel.unfit, to_channel.send),
+}
 
 
 def transfer(line: Line) -> float:

@@ -6,5 +6,5 @@ from core.errors import InvalidField
 
 def refuse_what_comes_later(kind: str) -> None:
     """Raises InvalidField for types that push."""
-    if kind in (Type.WEBHOOK, Type.CHANNEL):
+    if kind == Type.WEBHOOK:
         raise InvalidField(f"Destinations of type {kind} come with a later version.", field="type")

@@ -8,11 +8,12 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from apps.channels.names import check_channel, kind_of
 from apps.cursors.api import schemas as cursors
 from apps.cursors.api.schemas import At
 from apps.cursors.operations import Filter as Chosen
 from apps.cursors.operations import Limits
-from apps.destinations.forward.fill import check_key, check_template
+from apps.destinations.forward.fill import check_key, check_template, is_fixed
 from apps.destinations.operations.change import checked_unsettled
 from apps.leases.operations.acknowledge import Failure
 from core import parse
@@ -59,6 +60,19 @@ class QueueTarget(parse.Body, frozen=True):
         return {"queue": self.queue, "groupKey": self.group_key}
 
 
+class ChannelTarget(parse.Body, frozen=True):
+    """Where each event goes: `job:{subject}`, with the placeholders of a queue in the part after the colon."""
+
+    channel: str
+
+    def checked(self) -> dict[str, Any]:
+        """As it is stored and shown. Raises InvalidField."""
+        check_template(self.channel, "channel.channel", check_channel)
+        if not is_fixed(kind_of(self.channel)):
+            raise InvalidField("The kind of a channel cannot come from the event.", field="channel.channel")
+        return {"channel": self.channel}
+
+
 class Make(parse.Body, frozen=True):
     name: str
     type: Literal["DURABLE_CONSUMER", "WEBHOOK", "QUEUE", "CHANNEL"]
@@ -72,7 +86,7 @@ class Make(parse.Body, frozen=True):
     retry_backoff: bool = False
     webhook: dict[str, Any] | UnsetType = UNSET
     queue: QueueTarget | UnsetType = UNSET
-    channel: dict[str, Any] | UnsetType = UNSET
+    channel: ChannelTarget | UnsetType = UNSET
 
     def settings_of_destination(self) -> dict[str, Any]:
         """As operations.make takes them. Raises InvalidField."""
@@ -90,7 +104,9 @@ class Make(parse.Body, frozen=True):
 
     def names_of_target(self) -> list[tuple[str, str]]:
         """(scope, name or template) of what it pushes to."""
-        return [("write:queues", self.queue.queue)] if isinstance(self.queue, QueueTarget) else []
+        queues = [("write:queues", self.queue.queue)] if isinstance(self.queue, QueueTarget) else []
+        channels = [("write:channels", self.channel.channel)] if isinstance(self.channel, ChannelTarget) else []
+        return queues + channels
 
     def _target(self) -> dict[str, Any]:
         field = self.type.lower()
@@ -99,7 +115,7 @@ class Make(parse.Body, frozen=True):
         target = getattr(self, field)
         if target is UNSET:
             raise InvalidField(f"A destination of type {self.type} needs this.", field=field)
-        return {field: target.checked()} if isinstance(target, QueueTarget) else {}
+        return {field: target.checked()} if isinstance(target, QueueTarget | ChannelTarget) else {}
 
     def _refuse_foreign_target(self) -> None:
         for field in TARGETS:
