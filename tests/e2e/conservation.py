@@ -32,6 +32,9 @@ class Client:
         self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         self.connection = self._connect()
 
+    def close(self) -> None:
+        self.connection.close()
+
     def _connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(self.address.hostname or "127.0.0.1", self.address.port, timeout=60)
 
@@ -50,6 +53,7 @@ class Client:
                 if attempt == 9:
                     raise
                 time.sleep(0.2)
+                self.connection.close()
                 self.connection = self._connect()
         raise RuntimeError(f"{method} {path}: unavailable for too long")
 
@@ -175,6 +179,7 @@ def run(url: str, key: str, events: int, workers: int = 4, patience: float = 120
                 break
             time.sleep(0.2)
         consumers.stop()
+        client.close()
         sent = {identifier: fingerprint for half in publishing.get() for identifier, fingerprint in half.items()}
         finished = journals(folder)
     return account(sent, finished, consumers.kills, time.monotonic() - started)
