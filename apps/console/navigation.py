@@ -16,6 +16,7 @@ SECTIONS: dict[str, list[tuple[str, str, str]]] = {
         ("Schedules", "event_repeat", "queues_schedule_changelist"),
         ("Topics", "topic", "topics_topic_changelist"),
         ("Channels", "podcasts", "channels_channel_changelist"),
+        ("Kinds of channels", "category", "channels_channelkind_changelist"),
     ],
     "Access": [
         ("API keys", "key", "access_apikey_changelist"),

@@ -9,7 +9,8 @@
  * @typedef {Object} Options
  * @property {string} origin              Where Towpath answers, as `https://events.example.com`.
  * @property {string} channel             As `job:42`.
- * @property {string | (() => string | Promise<string>)} token  A grant, key or access token, or how to get a fresh one.
+ * @property {string | ((refused: boolean) => string | Promise<string>)} token  A grant, key or access token; or how to get
+ *   one, asked before each request, with true when the last one was answered 401.
  * @property {(snapshot: Snapshot) => void} onSnapshot  Replaces whatever is known; comes first, and again after a loss.
  * @property {(event: ChannelEvent) => void} onEvent    Each event after the snapshot once, in the order of its sequence.
  * @property {(state: State, error?: Error) => void} [onState]
@@ -178,7 +179,7 @@ class Follower {
   async request(path, signal = this.signal) {
     const { origin, channel, token, silence } = this.options;
     const url = `${origin}/v1/streams/${encodeURIComponent(channel)}/${path}`;
-    const headers = { Authorization: `Bearer ${typeof token === "function" ? await token() : token}` };
+    const headers = { Authorization: `Bearer ${typeof token === "function" ? await token(this.unauthenticated > 0) : token}` };
     const late = path === "live" ? signal : AbortSignal.any([signal, AbortSignal.timeout(silence)]);
     const answer = await this.fetch(url, { headers, signal: late, cache: "no-store" });
     if (answer.ok) return answer;

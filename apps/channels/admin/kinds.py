@@ -1,0 +1,32 @@
+"""Kinds of channels: which documents they have and what is kept. The API makes and changes them."""
+
+from django.contrib import admin
+from unfold.decorators import display
+
+from apps.channels.models import ChannelKind
+from core.admin import RuntimeAdmin
+from core.words import age, count, size
+
+
+@admin.register(ChannelKind)
+class KindAdmin(RuntimeAdmin):
+    list_display = ("name", "documents_kept", "events_kept", "logs_kept")
+    search_fields = ("name",)
+    ordering = ("name",)
+
+    @display(description="documents")
+    def documents_kept(self, kind: ChannelKind) -> str:
+        return ", ".join(f"{key} ({form})" for key, form in kind.documents.items())
+
+    @display(description="events are kept")
+    def events_kept(self, kind: ChannelKind) -> str:
+        limits = [
+            f"the last {count(kind.events_records)}" if kind.events_records else "",
+            f"for {age(kind.events_seconds)}" if kind.events_seconds else "",
+            f"up to {size(kind.events_bytes)}" if kind.events_bytes else "",
+        ]
+        return ", ".join(filter(None, limits)) or "for ever"
+
+    @display(description="logs are kept")
+    def logs_kept(self, kind: ChannelKind) -> str:
+        return f"for {age(kind.logs_seconds)}"
