@@ -71,6 +71,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "core.http.refuse_nul",
+    "core.http.say_allowed",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -85,7 +86,7 @@ MIDDLEWARE = [
 # Requests of programs carry their credential with them: no session, no form token, no messages, no page.
 API_MIDDLEWARE = [
     "core.http.refuse_nul",
-    "core.http.refuse_nul",
+    "core.http.say_allowed",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
 ]
@@ -305,6 +306,9 @@ GATEWAY: dict[str, Any] = {
     "slow_threads": int(_setting("TOWPATH_SLOW_THREADS", "4")),
     "lane_queue": int(_setting("TOWPATH_LANE_QUEUE", "128")),
     "lane_seconds": float(_setting("TOWPATH_LANE_SECONDS", "2")),
+    # A database that neither answers nor hangs up holds a thread for as long; its client is answered after these seconds.
+    "hot_answer_seconds": float(_setting("TOWPATH_HOT_ANSWER_SECONDS", "10")),
+    "slow_answer_seconds": float(_setting("TOWPATH_SLOW_ANSWER_SECONDS", "35")),
     "max_waiters": int(_setting("TOWPATH_MAX_WAITERS", "4096")),
     "max_streams": int(_setting("TOWPATH_MAX_STREAMS", "4096")),
     "max_waiting_body_bytes": 16 * 1024,

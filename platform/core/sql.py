@@ -50,18 +50,27 @@ def run(*calls: tuple[Statement, Mapping[str, Any]]) -> list[list[Row]]:
 
 
 def ensure_alive() -> None:
-    """Connects, or connects again where the server has hung up since the last use: then a failure later on is news.
-
-    Outside a transaction the server sends nothing unasked but its farewell, so a readable socket is a dead one.
-    """
+    """Connects, or connects again where the server has hung up since the last use: then a failure later on is news."""
+    drop_if_hung_up()
     connection.ensure_connection()
-    if connection.in_atomic_block:
+
+
+def drop_if_hung_up() -> None:
+    """Lets go of a connection that the server has ended since its last use, as its restart does to all at once.
+
+    Outside a transaction the server sends nothing unasked but its farewell, so a readable socket is a dead one. Costs no
+    round trip.
+    """
+    if connection.connection is None or connection.in_atomic_block:
         return
-    ready = select.poll()
-    ready.register(connection.connection.fileno(), select.POLLIN)
-    if ready.poll(0):
+    if connection.connection.closed or _readable(connection.connection.fileno()):
         connection.close()
-        connection.ensure_connection()
+
+
+def _readable(descriptor: int) -> bool:
+    ready = select.poll()
+    ready.register(descriptor, select.POLLIN)
+    return bool(ready.poll(0))
 
 
 def _run(calls: tuple[tuple[Statement, Mapping[str, Any]], ...]) -> list[list[Row]]:

@@ -7,7 +7,8 @@ from typing import Any, NoReturn
 from core.errors import Invalid, TooLarge
 from gateway.environ import header
 
-DISCARDED = 4  # times the limit
+# Of a body that is too large: times the limit, and at least so much, for a client sees no answer before it has sent.
+DISCARDED, DISCARDED_BYTES = 4, 16 * 1024 * 1024
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
@@ -33,7 +34,7 @@ async def read(receive: Receive, scope: dict[str, Any], limit: int, seconds: flo
 async def _refuse(receive: Receive, scope: dict[str, Any], announced: int, limit: int) -> NoReturn:
     """A client that is sending sees no answer before it has sent: a body not much too large is let through to nowhere."""
     expects = header(scope["headers"], b"expect") is not None
-    if not expects and announced <= DISCARDED * limit:
+    if not expects and announced <= _discarded(limit):
         await _discard(receive, announced)
     raise _too_large(limit)
 
@@ -47,7 +48,7 @@ async def _collect(receive: Receive, limit: int) -> bytes:
         size += len(chunk)
         if size > limit:
             if more:
-                await _discard(receive, DISCARDED * limit - size)
+                await _discard(receive, _discarded(limit) - size)
             raise _too_large(limit)
         chunks.append(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
@@ -66,6 +67,10 @@ async def _chunk(receive: Receive) -> tuple[bytes, bool]:
         # granian also says this of chunks that are not well-formed: then somebody is there to read the answer.
         raise Invalid("The body did not arrive whole.")
     return message.get("body", b""), message.get("more_body", False)
+
+
+def _discarded(limit: int) -> int:
+    return max(DISCARDED * limit, DISCARDED_BYTES)
 
 
 def _too_large(limit: int) -> TooLarge:

@@ -11,6 +11,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, reset_queries
 from django.http import HttpRequest
 
+from core import sql
 from core.http import REQUEST_ID_KEY
 from core.log import REQUEST_ID
 from gateway.environ import Environ
@@ -70,6 +71,7 @@ def call(django: Django, environ: Environ, push: Push) -> Answer:
 
 def _call(django: Django, environ: Environ, push: Push) -> Answer:
     connection.close_if_unusable_or_obsolete()
+    sql.drop_if_hung_up()
     called_at = time.monotonic()
     headers: HeaderList = []
 

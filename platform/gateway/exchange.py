@@ -53,7 +53,7 @@ class Exchange:
 
     async def _serve(self) -> None:
         if self.path == "/healthz":
-            return await self.answer(Answer(200, [JSON], b'{"status":"ok"}', self.began))
+            return await self._say_alive()
         limits = self.gateway.limits
         waiting = limits.waiting.match(self.call_name) is not None
         limit = limits.max_waiting_body_bytes if waiting else limits.max_body_bytes
@@ -68,10 +68,30 @@ class Exchange:
             return await self.gateway.stream(self, stream, answer)
         await self.answer(answer)
 
+    async def _say_alive(self) -> None:
+        if self.scope["method"] in ("GET", "HEAD"):
+            return await self.answer(Answer(200, [JSON], b'{"status":"ok"}', self.began))
+        body = http.error_body(self.path, self.request_id, errors.MethodNotAllowed())
+        await self.answer(Answer(405, [JSON, (b"allow", b"GET, HEAD")], body, self.began))
+
     async def call(self) -> Answer:
-        """Calls the view in a thread of its lane. Raises Busy."""
+        """Calls the view in a thread of its lane. Raises Busy, or what _no_answer says when it takes too long."""
         push = partial(self._push, asyncio.get_running_loop())
-        return await self.lane.run(partial(dispatch.call, self.gateway.django(self.path), self.environ, push))
+        self._patience = asyncio.timeout(self.gateway.limits.answer_seconds(self.call_name))
+        try:
+            async with self._patience:
+                return await self.lane.run(partial(dispatch.call, self.gateway.django(self.path), self.environ, push))
+        except TimeoutError:
+            if not self._patience.expired():
+                raise
+            raise self._no_answer() from None
+
+    def _no_answer(self) -> errors.DomainError:
+        """The thread is still at it, so what changes something may have happened, or may yet."""
+        REFUSED.labels("unanswered").inc()
+        if self.scope["method"] in ("GET", "HEAD"):
+            return errors.Unavailable("This could not be read in time; try again.")
+        return errors.Uncertain("Whether this was done cannot be known; try again, with the same keys.")
 
     def rewind(self) -> None:
         """The same request once more: the view reads the body from its start."""
@@ -123,6 +143,7 @@ class Exchange:
 
     async def _push_chunk(self, status: int, headers: HeaderList, chunk: bytes) -> None:
         if not self.begun:
+            self._patience.reschedule(None)  # from here on it is the client that takes its time
             await self.begin(status, headers)
         if self.scope["method"] != "HEAD":
             await self.send_chunk(chunk)

@@ -16,6 +16,8 @@ class Limits:
     slow_threads: int
     lane_queue: int
     lane_seconds: float
+    hot_answer_seconds: float
+    slow_answer_seconds: float
     max_waiters: int
     max_streams: int
     poll_seconds: float
@@ -36,6 +38,11 @@ class Limits:
     @cached_property
     def waiting(self) -> re.Pattern[str]:
         return _any(self.waiting_paths)
+
+    def answer_seconds(self, call_name: str) -> float:
+        """How long a call may take before its client is told that nothing can be said; probes have no time for more."""
+        brief = self.hot.match(call_name) or call_name == "GET /readyz"
+        return self.hot_answer_seconds if brief else self.slow_answer_seconds
 
     @property
     def backpressure(self) -> int:

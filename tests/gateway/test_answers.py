@@ -59,3 +59,10 @@ def test_pages_pass_all_middleware_and_programs_a_few(toy_server: Server) -> Non
     assert "X-Frame-Options" in toy_server.get("/page").headers
     assert "X-Frame-Options" not in toy_server.get("/v1/slow/echo").headers
     assert toy_server.get("/v1/slow/echo", Host="evil.example").status == 400
+
+
+def test_whether_the_process_lives_can_only_be_asked(toy_server: Server) -> None:
+    assert toy_server.request("HEAD", "/healthz").status == 200
+    answer = toy_server.request("POST", "/healthz", b"{}")
+    assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
+    assert json.loads(answer.content)["error"]["code"] == "METHOD_NOT_ALLOWED"  # type: ignore[attr-defined]

@@ -60,6 +60,11 @@ def test_a_waiting_call_takes_only_a_small_body(toy_server: Server, key: str) ->
     assert toy_server.request("POST", f"/v1/hot/take?key={key}&seconds=0", b"x" * 16_385).status == 413
 
 
+def test_a_client_with_far_too_large_a_body_for_a_waiting_call_can_read_why(toy_server: Server, key: str) -> None:
+    over = toy_server.request("POST", f"/v1/hot/take?key={key}&seconds=0", b"x" * LIMIT)
+    assert json.loads(over.content)["error"]["details"] == {"max": 16_384}
+
+
 def test_enveloped_paths_are_refused_in_their_envelope(toy_server: Server) -> None:
     over = toy_server.request("POST", "/v1/event-queues/q/events", b"x" * (LIMIT + 1))
     answer = json.loads(over.content)
