@@ -61,3 +61,40 @@ class DeletedTopic(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} (deleted)"
+
+
+class Sweep(models.Model):
+    """How the last sweep and the last reconcile of a topic's log went."""
+
+    topic = models.OneToOneField(Topic, on_delete=models.CASCADE, primary_key=True, related_name="sweep")
+    swept_at = models.DateTimeField(null=True)
+    succeeded_at = models.DateTimeField(null=True)
+    failures = models.PositiveIntegerField(default=0)
+    """In a row; 0 after a success."""
+    error = models.TextField(default="", blank=True)
+    problems = models.JSONField(default=list)
+    """What the reconcile found and could not repair."""
+    reconciled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "topic_sweep"
+
+    def __str__(self) -> str:
+        return f"sweep of {self.topic_id}"
+
+
+class Repair(models.Model):
+    """Something that a reconcile put right. There should be none."""
+
+    id = models.BigAutoField(primary_key=True)
+    topic_id = models.IntegerField()
+    partition = models.SmallIntegerField(null=True)
+    kind = models.TextField()
+    detail = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        db_table = "topic_repair"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.detail}"

@@ -253,7 +253,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 
 # Limits and habits of this installation; contract values are the defaults.
-TOWPATH = {
+TOWPATH: dict[str, Any] = {
     "MAX_BODY_BYTES": int(_setting("TOWPATH_MAX_BODY_BYTES", str(4 * 1024 * 1024))),
     "MAX_EVENT_BYTES": int(_setting("TOWPATH_MAX_EVENT_BYTES", str(256 * 1024))),
     # A larger one is stored and replayed as any other; live, a pointer goes in its place.
@@ -262,6 +262,8 @@ TOWPATH = {
     "MAX_JSON_DEPTH": 64,
     # A queue that holds so many (by its last sample, which counts up to 100,000) takes nothing more from destinations.
     "FULL_QUEUE_EVENTS": int(_setting("TOWPATH_FULL_QUEUE_EVENTS", "100000")),
+    # Where segments go: file://, s3://, gs://, az:// …, with the credentials that obstore finds in the environment.
+    "COLD_URL": _setting("TOWPATH_COLD_URL", f"file://{HOME / 'cold'}"),
     "CREATE_TOPICS_ON_USE": _flag("TOWPATH_CREATE_TOPICS_ON_USE", True),
 }
 

@@ -2,14 +2,15 @@
 
 import orjson
 
+from apps.topics.cold.segment import LogRow
 from apps.topics.items import RECORD
-from apps.topics.selectors.log import MAX_PAGE_BYTES, Page, Stored
+from apps.topics.selectors.log import MAX_PAGE_BYTES, Page
 from apps.topics.selectors.resolve import TopicRef
 from core.clock import rfc3339
 from core.sequence import sequence
 
 
-def cloud_event(topic: TopicRef, partition: int, event: Stored) -> bytes:
+def cloud_event(topic: TopicRef, partition: int, event: LogRow) -> bytes:
     """The event as structured JSON with its sequence; a record in the form of one."""
     place = sequence(partition, event.offset).encode()
     if event.kind != RECORD:
@@ -21,7 +22,7 @@ def cloud_event(topic: TopicRef, partition: int, event: Stored) -> bytes:
     ) % (str(topic.uid).encode(), place, topic.name.encode(), key, key, orjson.dumps(event.body), place)
 
 
-def record(topic: TopicRef, event: Stored) -> bytes:
+def record(topic: TopicRef, event: LogRow) -> bytes:
     """The event in the form of a record: the payload of a CloudEvent is its JSON as it was sent."""
     shown: dict[str, object] = {"offset": event.offset, "appendedAt": rfc3339(event.appended_at)}
     if event.key is not None:

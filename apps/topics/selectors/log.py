@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import QuerySet
 
+from apps.topics.cold.cache import SegmentRef
+from apps.topics.cold.segment import LogRow
 from apps.topics.load import Load, rates
 from apps.topics.models import Topic
 from apps.topics.operations.line import backlog
+from apps.topics.selectors import cold
 from apps.topics.selectors.resolve import TopicRef, fresh_topic
 from core import sql
 from core.errors import CursorExpired, InvalidParameter, NotFound, Unavailable
@@ -31,23 +35,11 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """An event as it stands in the log."""
-
-    offset: int
-    appended_at: datetime
-    kind: int
-    partition_key: str
-    key: str | None
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
 class Page:
     """Contiguous from the asked offset."""
 
     partition: int
-    events: Sequence[Stored]
+    events: Sequence[LogRow]
     head: int
 
 
@@ -104,15 +96,24 @@ def page(
     rows = sql.run((READ, wanted))[0]
     if not rows:
         raise no_such_partition(topic)
-    oldest, head = rows[0][:2]
+    oldest, head, segments = rows[0][:3]
     if start < oldest:
         raise CursorExpired(f"The oldest offset kept is {oldest}.", field=field, oldestOffset=oldest)
     if start > head:
         raise InvalidParameter(f"Must be from {oldest} to {head}.", field=field, min=oldest, max=head)
-    events = [Stored(*row[2:]) for row in rows if row[2] is not None]
+    hot = [LogRow(*row[3:]) for row in rows if row[3] is not None]
+    events = _across_the_seam(segments, hot, start, limit, max_bytes) if segments else hot
     if [event.offset for event in events] != list(range(start, start + len(events))) or (start < head and not events):
         raise Unavailable("The log could not be read without a hole; try again.")
     return Page(partition, events, head)
+
+
+def _across_the_seam(segments: list[list[Any]], hot: list[LogRow], start: int, limit: int, max_bytes: int) -> list[LogRow]:
+    """Cold events, then rows where the page reaches them."""
+    events = cold.read([SegmentRef(*each) for each in segments], start, start + limit, max_bytes)
+    if events and hot and events[-1].offset + 1 == hot[0].offset:
+        events += hot
+    return [event for event in events[:limit] if event.total_bytes - max_bytes <= events[0].total_bytes]
 
 
 def no_such_partition(topic: TopicRef) -> NotFound:

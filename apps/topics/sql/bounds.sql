@@ -7,7 +7,7 @@ SELECT
     p.hot_offset,
     coalesce(last."offset" + 1, p.hot_offset) AS next_offset,
     coalesce(last.total_bytes, p.bytes_before) - p.bytes_before AS hot_bytes,
-    oldest.appended_at AS replayable_since
+    coalesce(cold.first_at, oldest.appended_at) AS replayable_since
 FROM topic_partition AS p
 LEFT JOIN LATERAL (
     SELECT event."offset", event.total_bytes
@@ -18,6 +18,8 @@ LEFT JOIN LATERAL (
 ) AS last ON true
 LEFT JOIN event AS oldest
     ON oldest.topic_id = p.topic_id AND oldest.partition = p.partition AND oldest."offset" = p.oldest_offset
+LEFT JOIN segment AS cold
+    ON cold.topic_id = p.topic_id AND cold.partition = p.partition AND cold.first_offset = p.oldest_offset
 WHERE p.topic_id = %(topic_id)s
     AND (%(partition)s::smallint IS NULL OR p.partition = %(partition)s::smallint)
 ORDER BY p.partition

@@ -1,6 +1,6 @@
 """What this app's endpoints take and answer."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -12,13 +12,60 @@ DedupSeconds = Annotated[int, Meta(ge=60, le=2_592_000, description="How long a 
 Limit = Annotated[int, Meta(ge=1, le=1_000)]
 
 
+Seconds = Annotated[int, Meta(ge=0, le=315_360_000)]
+Records = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Bytes = Annotated[int, Meta(ge=1, le=2**50)]
+Rate = Annotated[int, Meta(ge=1, le=10_000_000)]
+
+
+class SetHot(parse.Body, frozen=True):
+    """Of each partition: what is past any of the three moves to cold storage."""
+
+    seconds: Annotated[int, Meta(ge=1, le=315_360_000)] | UnsetType = UNSET
+    records: Records | UnsetType = UNSET
+    bytes: Bytes | UnsetType = UNSET
+
+
+class SetCold(parse.Body, frozen=True):
+    seconds: Seconds | UnsetType | None = UNSET
+    """How long an event can be read again; null: for good."""
+
+
+class SetRetention(parse.Body, frozen=True):
+    """What is not named stays. onLag: what happens to events that a reader has not read when their time is over."""
+
+    hot: SetHot | UnsetType = UNSET
+    cold: SetCold | UnsetType = UNSET
+    on_lag: Literal["protect", "expire"] | UnsetType = UNSET
+    protect_seconds: Seconds | UnsetType = UNSET
+    protect_bytes: Annotated[int, Meta(ge=0, le=2**50)] | UnsetType = UNSET
+
+    def fields(self) -> dict[str, Any]:
+        """The model's, with what was not sent."""
+        hot = {} if self.hot is UNSET else {f"hot_{name}": getattr(self.hot, name) for name in ("seconds", "records", "bytes")}
+        cold = {} if self.cold is UNSET else {"cold_seconds": self.cold.seconds}
+        protect = {"protect_seconds": self.protect_seconds, "protect_bytes": self.protect_bytes}
+        return {**hot, **cold, "on_lag": self.on_lag, **protect}
+
+
 class Settings(parse.Body, frozen=True):
     dedup_window_seconds: DedupSeconds | UnsetType = UNSET
-    retention: Any = UNSET
-    max_hot_records: Any = None
-    max_hot_bytes: Any = None
-    max_records_per_second: Any = None
-    max_backlog: Any = None
+    retention: SetRetention | UnsetType = UNSET
+    max_hot_records: Records | UnsetType | None = UNSET
+    """Of each partition; null: no quota."""
+    max_hot_bytes: Bytes | UnsetType | None = UNSET
+    max_records_per_second: Rate | UnsetType | None = UNSET
+    max_backlog: Annotated[int, Meta(ge=0, le=1_000_000)] | UnsetType | None = UNSET
+
+    def fields(self) -> dict[str, Any]:
+        """The model's fields that were sent."""
+        quotas = {name: getattr(self, name) for name in QUOTAS}
+        kept = {} if self.retention is UNSET else self.retention.fields()
+        found = {"dedup_seconds": self.dedup_window_seconds, **kept, **quotas}
+        return {name: value for name, value in found.items() if value is not UNSET}
+
+
+QUOTAS = ("max_hot_records", "max_hot_bytes", "max_records_per_second", "max_backlog")
 
 
 class MakeTopic(Settings, frozen=True, kw_only=True):

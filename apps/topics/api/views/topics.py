@@ -1,7 +1,5 @@
 """Topics: make, list, show, change, delete; and what stands in them."""
 
-from typing import Any
-
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from msgspec import UNSET
@@ -19,26 +17,8 @@ from apps.topics.operations.create import create_topic
 from apps.topics.operations.delete import delete_topic
 from apps.topics.selectors.log import bounds, listed, load, page, topic_row
 from core import pages, parse
-from core.errors import InvalidField
 from core.http import answer, no_content
 from core.openapi import answered, page_of, problem, sent
-
-_LATER = {
-    "retention": "retention",
-    "max_hot_records": "maxHotRecords",
-    "max_hot_bytes": "maxHotBytes",
-    "max_records_per_second": "maxRecordsPerSecond",
-    "max_backlog": "maxBacklog",
-}
-
-
-def _configured(body: schemas.Settings) -> dict[str, Any]:
-    """The model's fields that were sent."""
-    for field in _LATER:
-        if getattr(body, field) not in (UNSET, None):
-            raise InvalidField("Retention and quotas cannot be set yet: they come later.", field=_LATER[field])
-    return {} if body.dedup_window_seconds is UNSET else {"dedup_seconds": body.dedup_window_seconds}
-
 
 class Topics(APIView):
     scopes = {"GET": "read:events", "POST": "manage:events"}
@@ -61,13 +41,13 @@ class Topics(APIView):
         operation_id="make_topic",
         request=schemas.MakeTopic,
         responses={201: schemas.Topic, 409: problem("NAME_TAKEN")},
-        examples=[sent("A topic", {"name": "orders", "partitions": 8})],
+        examples=[sent("A topic", {"name": "orders", "partitions": 8, "retention": {"hot": {"seconds": 86_400}}})],
     )
     def post(self, request: Request) -> HttpResponse:
         """Makes a topic. Its partitions and hash are fixed for good."""
         body = parse.body(request._request, schemas.MakeTopic)
         caller(request).require("manage:events", body.name)
-        topic = create_topic(caller(request), body.name, body.partitions, **_configured(body))
+        topic = create_topic(caller(request), body.name, body.partitions, **body.fields())
         return answer(request._request, answers.topic(topic), 201, {"Location": f"/v1/topics/{topic.uid}"})
 
 
@@ -90,7 +70,7 @@ class OneTopic(APIView):
         """Changes settings: what is not named stays."""
         name = name_for(caller(request), "manage:events", topic)
         body = parse.body(request._request, schemas.ChangeTopic)
-        return answer(request._request, answers.topic(change_topic(caller(request), name, **_configured(body))))
+        return answer(request._request, answers.topic(change_topic(caller(request), name, **body.fields())))
 
     @extend_schema(operation_id="delete_topic", request=None, responses={204: None, 409: problem("TOPIC_IN_USE")})
     def delete(self, request: Request, topic: str) -> HttpResponse:

@@ -1,0 +1,190 @@
+"""Cold storage: what leaves the hot window is read at the same offsets, whatever the store does meanwhile."""
+
+import json
+import subprocess
+from shutil import which
+
+import pytest
+import zstandard
+from obstore.exceptions import AlreadyExistsError, GenericError
+
+from apps.topics.cold import store
+from apps.topics.cold.cache import forget_opened
+from apps.topics.models import Sweep
+from apps.topics.operations import spill
+from tests.logs import sql
+from tests.topics.cold import hot, objects, publish, sweep, topic_of, use_store
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, settings):
+    settings.TOWPATH = dict(settings.TOWPATH)
+    use_store(tmp_path / "cold")
+    return tmp_path / "cold"
+
+
+def browse(api, topic, first, limit=1000):
+    answer = api.get(f"/v1/topics/{topic.name}/partitions/0/records", {"from": first, "limit": limit})
+    return answer.json() if answer.status_code == 200 else answer
+
+
+def test_what_is_over_the_hot_bound_is_cold_and_every_page_across_the_seam_is_as_before(api, folder):
+    topic = topic_of(api, hot_records=10)
+    publish(api, topic, 40)
+    before = browse(api, topic, 0)
+    assert sweep(topic) == 30
+    publish(api, topic, 5, start=40)
+    assert hot(topic) == list(range(30, 45))
+    assert browse(api, topic, 0)["records"][:40] == before["records"]
+    for first in range(46):
+        page = browse(api, topic, first, 7)
+        assert [record["offset"] for record in page["records"]] == list(range(first, min(first + 7, 45)))
+        assert page["lag"] == 45 - page["nextOffset"]
+    bounds = api.get(f"/v1/topics/{topic.name}/bounds").json()[0]
+    assert (bounds["oldestOffset"], bounds["hotOffset"], bounds["nextOffset"]) == (0, 30, 45)
+    assert bounds["replayableSince"] == before["records"][0]["appendedAt"]
+
+
+def test_a_partition_that_is_wholly_cold_goes_on_at_its_head(api):
+    topic = topic_of(api, hot_seconds=60)
+    publish(api, topic, 5)
+    sql("UPDATE event SET appended_at = appended_at - interval '1 hour' WHERE topic_id = %s", topic.id)
+    assert sweep(topic) == 5 and hot(topic) == []
+    publish(api, topic, 5)  # all known: their keys outlive the hot window
+    publish(api, topic, 1, start=5)
+    assert [record["offset"] for record in browse(api, topic, 3)["records"]] == [3, 4, 5]
+
+
+def test_bytes_are_a_bound_too(api):
+    topic = topic_of(api, hot_bytes=20_000)
+    publish(api, topic, 50, data="x" * 1_000)
+    assert sweep(topic) > 25
+    load = api.get(f"/v1/topics/{topic.name}/load").json()[0]
+    assert load["hotBytes"] <= 20_000 + 1_500  # within one event
+
+
+def test_a_busy_partition_writes_no_object_until_it_is_worth_one(api, folder):
+    topic = topic_of(api, hot_records=100)
+    publish(api, topic, 109)
+    assert sweep(topic) == 0 and objects(folder) == []
+    publish(api, topic, 1, start=109)
+    assert sweep(topic) == 10
+
+
+def test_a_stranger_reads_a_segment_with_zstd_and_json(api, folder):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 12)
+    sweep(topic)
+    (path,) = objects(folder / "segments")
+    content = subprocess.check_output(["zstdcat", path]) if which("zstdcat") else zstandard.decompress(path.read_bytes())
+    header, *events = map(json.loads, content.splitlines())
+    assert (header["firstOffset"], header["lastOffset"], header["records"]) == (0, 10, 11)
+    assert events[3]["offset"] == 3 and json.loads(events[3]["body"])["data"] == {"n": 3}
+    assert path.name.startswith(f"{0:020d}-{10:020d}-")
+
+
+def test_a_group_reads_on_across_the_seam(api):
+    topic = topic_of(api, hot_records=3)
+    publish(api, topic, 20)
+    sweep(topic)
+    place, read = f"/v1/topics/{topic.name}/partitions/0", []
+    while True:
+        page = api.get(f"{place}/consume", {"group": "g", "limit": 6}).json()
+        if not page["records"]:
+            break
+        read += [record["offset"] for record in page["records"]]
+        api.post(f"{place}/commit", {"group": "g", "offset": page["nextOffset"]})
+    assert read == list(range(20))
+
+
+def test_a_failing_store_leaves_the_rows_and_reports_the_sweep_as_failing(api, folder, monkeypatch):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 20)
+    folder.parent.joinpath("cold").write_text("no folder")
+    assert sweep(topic) == 0 and sweep(topic) == 0
+    assert hot(topic) == list(range(20))
+    report = Sweep.objects.get(topic=topic)
+    assert report.failures == 2 and report.error and report.succeeded_at is None
+    publish(api, topic, 1, start=20)
+    folder.unlink()
+    assert sweep(topic) == 20
+    assert Sweep.objects.get(topic=topic).failures == 0
+
+
+def test_a_damaged_or_missing_object_is_an_error_and_never_a_hole(api, folder):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 20)
+    sweep(topic)
+    (path,) = objects(folder / "segments")
+    content = path.read_bytes()
+    for damaged in (content[:-1] + b"?", None):
+        path.write_bytes(damaged) if damaged else path.unlink()
+        forget_opened()
+        assert browse(api, topic, 0).status_code == 503
+        assert browse(api, topic, 19)["records"]
+
+
+class Replies:
+    """The store, with its first answers replaced."""
+
+    def __init__(self, *replies):
+        self.replies, self.real = list(replies), store.obstore.put
+
+    def __call__(self, *arguments, **options):
+        reply = self.replies.pop(0) if self.replies else None
+        if reply is not None and reply.lands:
+            self.real(*arguments, **options)
+        if reply is not None:
+            raise reply.error
+        return self.real(*arguments, **options)
+
+
+class Reply:
+    def __init__(self, error, lands):
+        self.error, self.lands = error, lands
+
+
+def put_with(monkeypatch, *replies):
+    store.put_if_absent("warm/up", b"1")
+    monkeypatch.setattr(store, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(store.obstore, "put", Replies(*replies))
+    store.put_if_absent("a/name", b"content")
+    assert store.get("a/name") == b"content"
+
+
+def test_a_conflict_after_which_nothing_is_there_is_tried_again(monkeypatch):
+    put_with(monkeypatch, Reply(AlreadyExistsError("409"), lands=False))
+
+
+def test_a_write_that_landed_though_its_answer_was_lost_is_a_success(monkeypatch):
+    put_with(monkeypatch, Reply(GenericError("connection reset"), lands=True))
+
+
+def test_the_same_object_again_is_a_success_and_another_one_under_its_name_an_error():
+    store.put_if_absent("a/name", b"content")
+    store.put_if_absent("a/name", b"content")
+    with pytest.raises(store.StoreFailed, match="Another object"):
+        store.put_if_absent("a/name", b"other")
+
+
+def test_a_store_that_overwrites_what_it_should_keep_is_refused(monkeypatch, tmp_path):
+    use_store(tmp_path / "careless")
+    real = store.obstore.put
+    monkeypatch.setattr(store.obstore, "put", lambda *arguments, **options: real(*arguments, use_multipart=False))
+    with pytest.raises(store.StoreFailed, match="overwrites"):
+        store.put_if_absent("a/name", b"content")
+
+
+def test_two_sweeps_of_one_range_leave_each_event_once(api, folder):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 20)
+    first = spill.read_over(topic, 0)
+    publish(api, topic, 20, start=20)
+    second = spill.read_over(topic, 0)
+    writes = [spill.put(topic, 0, rows) for rows in (first, second)]
+    assert spill.commit(topic, 0, second, writes[1]) is True
+    assert spill.commit(topic, 0, first, writes[0]) is False
+    assert [record["offset"] for record in browse(api, topic, 0)["records"]] == list(range(40))
+    assert len(objects(folder / "segments")) == 2  # one of them an orphan
