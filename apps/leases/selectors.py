@@ -1,9 +1,13 @@
 """What is leased, what is settled, and when something falls due again. Nothing here is counted anywhere: it is looked up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from apps.topics.cloudevents.answer import cloud_event
+from apps.topics.selectors.cold import rows_at
+from apps.topics.selectors.resolve import topic_of_id
 from core import sql
 from core.errors import NotFound
 
@@ -43,7 +47,15 @@ def events(topic_id: int, partition: int, first_offset: int, next_offset: int, p
         "next_offset": next_offset,
         "picked": picked,
     }
-    return [text for (text,) in sql.run((READ_LEASED, wanted))[0]]
+    hot = [text for (text,) in sql.run((READ_LEASED, wanted))[0]]
+    offsets = range(first_offset, next_offset) if picked is None else [first_offset + step for step in picked]
+    return hot if len(hot) == len(offsets) else _cold(topic_id, partition, offsets[: len(offsets) - len(hot)]) + hot
+
+
+def _cold(topic_id: int, partition: int, offsets: Sequence[int]) -> list[str]:
+    """Those of the offsets that are in cold storage: what spilled after the rows were looked for was among the rows."""
+    topic = topic_of_id(topic_id)
+    return [cloud_event(topic, partition, row).decode() for row in rows_at(topic_id, partition, offsets)]
 
 
 def redriven(topic_id: int, consumer_id: int, lease_id: UUID) -> list[str]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from apps.cursors.errors import OutOfLog
+from apps.topics.selectors.cold import offsets_since
 from core import sql
 
 BOUNDS = sql.statement(__file__, "bounds")
@@ -18,12 +19,13 @@ Place = Literal["head", "oldest"] | datetime | Sequence[tuple[int, int]]
 @dataclass(frozen=True)
 class Bounds:
     oldest: int
+    hot: int
     head: int
 
 
 def bounds(topic_id: int) -> dict[int, Bounds]:
     """Of each partition the oldest readable offset and the next one to be written, from one snapshot."""
-    return {partition: Bounds(oldest, head) for partition, oldest, head in sql.run((BOUNDS, {"topic_id": topic_id}))[0]}
+    return {partition: Bounds(*row) for partition, *row in sql.run((BOUNDS, {"topic_id": topic_id}))[0]}
 
 
 def positions(topic_id: int, place: Place, field: str) -> dict[int, int]:
@@ -48,10 +50,12 @@ def _at(topic_id: int, time: datetime, limits: Mapping[int, Bounds]) -> dict[int
         "topic_id": topic_id,
         "time": time,
         "partitions": list(limits),
-        "lows": [limit.oldest for limit in limits.values()],
+        "lows": [limit.hot for limit in limits.values()],
         "highs": [limit.head for limit in limits.values()],
     }
-    return dict(sorted(sql.run((POSITIONS_AT, search))[0]))
+    # What spills between the two makes the search among rows end early: at an earlier event, never a later one.
+    cold = offsets_since(topic_id, time)
+    return dict(sorted({**dict(sql.run((POSITIONS_AT, search))[0]), **cold}.items()))
 
 
 def _named(sequences: Sequence[tuple[int, int]], limits: Mapping[int, Bounds], field: str) -> dict[int, int]:

@@ -4,6 +4,7 @@
 SELECT
     partition,
     oldest_offset,
+    hot_offset,
     coalesce(
         (
             SELECT max("offset") + 1

@@ -13,6 +13,7 @@ from apps.cursors import operations as cursors
 from apps.leases import selectors
 from apps.leases.errors import DestinationPaused, WindowFull
 from apps.leases.operations.park import park
+from apps.topics.selectors.cold import read_from
 from core import sql
 from core.errors import NotFound, Unavailable
 from core.ids import uuid7
@@ -68,6 +69,8 @@ class Nothing:
     """No lease: caught up, or (`more`) the filter took nothing from what could be looked at in time."""
 
     more: bool = False
+    is_cold_at: tuple[int, int, int] | None = None
+    """(partition, position, how many) of events that are to be read from cold storage first."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ def lease_next(
 
     Raises DestinationPaused, WindowFull, NotFound (the consumer is gone).
     """
-    wanted = {
+    wanted: dict[str, Any] = {
         "topic_id": topic_id,
         "consumer_id": consumer_id,
         "limit": limit,
@@ -128,10 +131,32 @@ def lease_next(
         **(NO_COLD if cold is None else {f"cold_{column}": value for column, value in vars(cold).items()}),
     }
     until = time.monotonic() + SCAN_SECONDS
+    read: tuple[int, int, int] | None = None
     while True:
         answer = _decide(wanted)
-        if isinstance(answer, Lease) or not answer.more or time.monotonic() >= until:
+        if isinstance(answer, Lease) or (answer.is_cold_at is None and (not answer.more or time.monotonic() >= until)):
             return answer
+        if answer.is_cold_at is not None:
+            if answer.is_cold_at == read:
+                raise Unavailable("The next events cannot be read right now; try again.")
+            read = answer.is_cold_at
+            wanted |= _cold_columns(topic_id, *read)
+
+
+def _cold_columns(topic_id: int, partition: int, position: int, count: int) -> dict[str, Any]:
+    """Read between two attempts, when no lock is held; the statement takes them only if the position is still this."""
+    rows = read_from(topic_id, partition, max(0, position - 1), count + 1)
+    cold = Cold(
+        partition,
+        [row.offset for row in rows],
+        [row.total_bytes for row in rows],
+        [row.kind for row in rows],
+        [row.type for row in rows],
+        [row.source for row in rows],
+        [row.subject for row in rows],
+        [row.partition_key for row in rows],
+    )
+    return {f"cold_{column}": value for column, value in vars(cold).items()}
 
 
 def _decide(wanted: Mapping[str, Any]) -> Lease | Nothing:
@@ -145,6 +170,9 @@ def _decide(wanted: Mapping[str, Any]) -> Lease | Nothing:
         if not state.has_older:
             break
     return _none(state)
+
+
+STATE_COLUMNS = 14
 
 
 @dataclass(frozen=True)
@@ -163,6 +191,10 @@ class _State:
     behind: bool
     moved: bool
     has_skipped: bool
+    at_partition: int | None
+    """The partition that is behind, where it stands, and how many events the statement looks at."""
+    at_position: int | None
+    slice: int | None
 
 
 def _lease_new(wanted: Mapping[str, Any], pass_over_due: bool) -> tuple[_State, Lease | None]:
@@ -170,7 +202,7 @@ def _lease_new(wanted: Mapping[str, Any], pass_over_due: bool) -> tuple[_State, 
     rows = _under_lock(LEASE_NEW, {**wanted, "pass_over_due": pass_over_due}, wait_for_own=pass_over_due)
     if not rows:
         raise NotFound()
-    state, lease = _State(*rows[0][:11]), rows[0][11:]
+    state, lease = _State(*rows[0][:STATE_COLUMNS]), rows[0][STATE_COLUMNS:]
     return state, _lease("new", lease, state.has_skipped) if lease[0] is not None else None
 
 
@@ -213,9 +245,9 @@ def _none(state: _State) -> Nothing:
             window=state.window,
             maxUnsettled=state.max_unsettled,
         )
-    if state.behind and not state.moved:
+    if state.at_partition is not None and state.at_position is not None and not state.moved:
         # A page that does not start at the position would skip events for good.
-        raise Unavailable("The next events cannot be read right now; try again.")
+        return Nothing(is_cold_at=(state.at_partition, state.at_position, state.slice or 1))
     return Nothing(more=state.moved)
 
 

@@ -137,5 +137,7 @@ SELECT
     leased, unsettled, window_size, max_unsettled,
     extract(epoch FROM next_end - statement_timestamp())::float8 AS next_end_in,
     EXISTS (SELECT FROM source) AS behind, EXISTS (SELECT FROM moved) AS moved, has_skipped,
+    (SELECT partition FROM source) AS at_partition, (SELECT position FROM source) AS at_position,
+    (SELECT slice FROM source) AS slice,
     id, partition, first_offset, next_offset, picked, generation, attempt, visible_at
 FROM asker LEFT JOIN created ON true

@@ -15,6 +15,7 @@ from core.names import as_uuid
 
 FRESH_SECONDS = 5.0
 MAX_CACHED = 10_000
+COLUMNS = ("id", "uid", "name", "partitions", "dedup_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,17 @@ def fresh_topic(text: str) -> TopicRef:
     """The same from the database. Raises NotFound."""
     uid = as_uuid(text)
     wanted = Topic.objects.filter(name=text) if uid is None else Topic.objects.filter(uid=uid)
-    row = wanted.values_list("id", "uid", "name", "partitions", "dedup_seconds").first()
+    row = wanted.values_list(*COLUMNS).first()
     if row is None:
         forget(text)
+        raise NotFound("There is no such topic.")
+    return TopicRef(*row)
+
+
+def topic_of_id(topic_id: int) -> TopicRef:
+    """Raises NotFound."""
+    row = Topic.objects.filter(id=topic_id).values_list(*COLUMNS).first()
+    if row is None:
         raise NotFound("There is no such topic.")
     return TopicRef(*row)
 
