@@ -13,6 +13,7 @@ from core.errors import NotFound
 
 READ_LEASED = sql.statement(__file__, "read_leased")
 COMMITTED = sql.statement(__file__, "committed")
+SKIPPED = sql.statement(__file__, "skipped")
 DUE = sql.statement(__file__, "due")
 LEASES = sql.statement(__file__, "leases")
 REDRIVEN_BODY = sql.statement(__file__, "redriven_body")
@@ -67,6 +68,22 @@ def redriven(topic_id: int, consumer_id: int, lease_id: UUID) -> list[str]:
 def first_unsettled(topic_id: int, consumer_id: int) -> dict[int, int]:
     """By partition; committed is one less. In one snapshot."""
     return dict(sql.run((COMMITTED, {"topic_id": topic_id, "consumer_id": consumer_id}))[0])
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Events first … last that retention took before they were settled."""
+
+    partition: int
+    first: int
+    last: int
+    at: datetime
+
+
+def skipped(topic_id: int, consumer_id: int, limit: int = 20) -> list[Skipped]:
+    """The latest first."""
+    wanted = {"topic_id": topic_id, "consumer_id": consumer_id, "limit": limit}
+    return [Skipped(*row) for row in sql.run((SKIPPED, wanted))[0]]
 
 
 def due_in(topic_id: int, consumer_id: int) -> float | None:

@@ -4,6 +4,7 @@ from celery import shared_task
 
 from apps.leases.operations.dead_letters import forget_redriven
 from apps.leases.operations.park import park_spent
+from apps.leases.operations.retain import retain
 from apps.leases.operations.tidy import expire_leases
 
 
@@ -16,3 +17,8 @@ def expire() -> int:
 @shared_task(name="leases.forget_redriven")
 def forget() -> int:
     return forget_redriven()
+
+
+@shared_task(name="leases.retain")
+def retain_cold() -> int:
+    return retain()

@@ -3,7 +3,10 @@
 from celery import shared_task
 
 from apps.topics.operations.delete import sweep_deleted
+from apps.topics.operations.expire import delete_forgotten
 from apps.topics.operations.forget import forget_keys
+from apps.topics.operations.reconcile import reconcile
+from apps.topics.operations.spill import sweep
 
 
 @shared_task(name="topics.sweep_deleted")
@@ -14,3 +17,13 @@ def sweep_deleted_topics() -> int:
 @shared_task(name="topics.forget_keys")
 def forget_old_keys() -> int:
     return forget_keys()
+
+
+@shared_task(name="topics.sweep")
+def sweep_logs() -> int:
+    return sweep() + delete_forgotten()
+
+
+@shared_task(name="topics.reconcile")
+def reconcile_logs() -> int:
+    return reconcile()

@@ -9,7 +9,7 @@ from core import http
 from core.errors import DomainError
 from tests.architecture.sources import ROOT, modules
 
-CODE_OF_A_FAMILY = {"INVALID_FIELD"}  # Invalid, and InvalidField below it
+CODE_OF_A_FAMILY = {"INVALID_FIELD", "UNAVAILABLE"}  # Invalid and InvalidField; Unavailable and the object store below it
 
 
 def every_error() -> list[type[DomainError]]:

@@ -59,8 +59,8 @@ def test_a_topic_shows_every_field_it_takes(api: Api) -> None:
         ({"name": "a", "dedupWindowSeconds": 59}, "dedupWindowSeconds", {"min": 60, "max": 2_592_000}),
         ({"name": "a", "dedupWindowSeconds": None}, "dedupWindowSeconds", {"min": 60, "max": 2_592_000}),
         ({"name": "a", "partition": 3}, "partition", {}), ({"name": "a", "hash": "md5"}, "hash", {}),
-        ({"name": "a", "retention": {"onLag": "expire"}}, "retention", {}),
-        ({"name": "a", "maxBacklog": 1}, "maxBacklog", {}),
+        ({"name": "a", "retention": {"onLag": "drop"}}, "retention.onLag", {}),
+        ({"name": "a", "maxBacklog": -1}, "maxBacklog", {"min": 0, "max": 1_000_000}),
     ],
 )  # fmt: skip
 def test_what_is_out_of_range_or_unknown_is_named(

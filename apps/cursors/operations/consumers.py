@@ -16,6 +16,7 @@ from core.errors import NotFound
 CREATE_CURSORS = sql.statement(__file__, "create_cursors")
 DELETE_CURSORS = sql.statement(__file__, "delete_cursors")
 LOCK_CONSUMER = sql.statement(__file__, "lock_consumer")
+MARK_SKIPPED = sql.statement(__file__, "mark_skipped")
 NEXT_CONSUMER_ID = sql.statement(__file__, "next_consumer_id")
 TELL_SKIPPED = sql.statement(__file__, "tell_skipped")
 
@@ -114,3 +115,8 @@ def _update(topic_id: int, consumer_id: int, **columns: Any) -> None:
     if not chosen.update(**columns, updated_at=Now()):
         raise NotFound()
     notices.publish(f"consumer:{consumer_id}")
+
+
+def mark_skipped(topic_id: int, consumers: Sequence[int]) -> None:
+    """Retention went past them: the next batch of each tells. The caller holds their locks."""
+    sql.run((MARK_SKIPPED, {"topic_id": topic_id, "consumers": list(consumers)}))

@@ -11,6 +11,7 @@ from core.sequence import sequence
 NO_PULL_SECONDS = 60
 HELD_SECONDS = 60
 STALLED_SECONDS = 60
+NEAR_SHARE = 0.1
 
 ACTIVE, PAUSED, HELD, DISABLED = "active", "paused", "held", "disabled"
 STATES = (ACTIVE, PAUSED, HELD, DISABLED)
@@ -42,6 +43,22 @@ def _paused(status: Status) -> Cause | None:
     until = f" until {_time(status.resume_at, status.as_of)}" if status.resume_at else ""
     reason = f": {status.pause_reason}" if status.pause_reason else ""
     return Cause(PAUSED, "paused", f"paused{by}{until}{reason}", status.paused_at)
+
+
+def _retention_near(status: Status) -> Cause | None:
+    """Said above all else that can still be helped: what retention takes no resume and no worker brings back."""
+    near = [(left, each.partition) for each in status.partitions if (left := _left(each)) is not None]
+    if not near:
+        return None
+    left, partition = min(near)
+    text = f"retention reaches unread events of partition {partition} in {words.age(left)}"
+    return Cause(PAUSED if status.paused else ACTIVE, "retention_near", text, None)
+
+
+def _left(partition: PartitionStatus) -> float | None:
+    """Seconds, where little of the window is left."""
+    left, window = partition.retention_reaches_in, partition.retained_seconds
+    return left if left is not None and window is not None and left <= window * NEAR_SHARE else None
 
 
 def _caught_up(status: Status) -> Cause | None:
@@ -143,6 +160,7 @@ def _time(moment: datetime, as_of: datetime) -> str:
 
 RULES: tuple[Callable[[Status], Cause | None], ...] = (
     _disabled,
+    _retention_near,
     _paused,
     _caught_up,
     _held_by_target,

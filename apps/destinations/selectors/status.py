@@ -36,6 +36,8 @@ class PartitionStatus:
     """The first unsettled offset; committed is the one before."""
     age: float | None
     """Seconds since the first unsettled event was appended; None: there is none, or it is not known."""
+    retained_seconds: float | None
+    """How old the oldest readable event can get; None: any age."""
     in_flight: int
     waiting: int
     spanned: int
@@ -46,6 +48,13 @@ class PartitionStatus:
     @property
     def lag_events(self) -> int:
         return max(0, self.head - self.unsettled)
+
+    @property
+    def retention_reaches_in(self) -> float | None:
+        """Seconds until the first unsettled event may go, at the earliest; None: never, or it is not known."""
+        if self.retained_seconds is None or self.age is None:
+            return None
+        return max(0.0, self.retained_seconds - self.age)
 
     @property
     def lag_seconds(self) -> float | None:
@@ -129,4 +138,4 @@ def _status(row: sql.Row, rows_of_one: list[sql.Row]) -> Status:
 
 
 def _partition(row: sql.Row) -> PartitionStatus:
-    return PartitionStatus(*(*row[:11], OldestLease(*row[11:]) if row[11] is not None else None))
+    return PartitionStatus(*(*row[:12], OldestLease(*row[12:]) if row[12] is not None else None))

@@ -1,6 +1,6 @@
 -- does: one row a partition of each asked consumer: settings, head, position, leases and the first unsettled event, in one snapshot
 -- locks: nothing
--- index: consumer_pkey, cursor_pkey, topic_partition_pkey, event_pkey, lease_first, worker_seen_last
+-- index: consumer_pkey, cursor_pkey, topic_partition_pkey, event_pkey, segment_pkey, topic_pkey, lease_first, worker_seen_last
 SELECT
     c.topic_id, c.id, c.window_size, c.max_unsettled, c.ordering,
     num_nonnulls(c.types, c.subject_prefix, c.source_prefix) > 0 AS filtered,
@@ -17,7 +17,21 @@ SELECT
                 AND e."offset" >= coalesce(oldest.first_offset, k.position)
             ORDER BY e."offset" LIMIT 1
         )
+        -- Of a cold event its segment's last time is known without the store: it is as old as that, or older.
+        WHEN coalesce(oldest.first_offset, k.position) < log.head
+        THEN (
+            SELECT extract(epoch FROM statement_timestamp() - s.last_at)::double precision FROM segment AS s
+            WHERE s.topic_id = k.topic_id AND s.partition = k.partition
+                AND s.first_offset <= coalesce(oldest.first_offset, k.position)
+                AND s.last_offset >= coalesce(oldest.first_offset, k.position)
+            ORDER BY s.first_offset DESC LIMIT 1
+        )
     END AS age,
+    (
+        SELECT t.cold_seconds + CASE t.on_lag WHEN 'protect' THEN t.protect_seconds ELSE 0 END
+        FROM topic AS t
+        WHERE t.id = asked.topic_id
+    )::double precision AS retained_seconds,
     held.in_flight, held.waiting, held.spanned, held.handed_at,
     oldest.id, oldest.worker, oldest.generation, oldest.attempt, oldest.state, oldest.leased_at, oldest.visible_at
 FROM unnest(%(topics)b::integer[], %(consumers)b::integer[]) AS asked (topic_id, id)

@@ -13,6 +13,7 @@ from apps.cursors import operations as cursors
 from apps.leases import selectors
 from apps.leases.errors import DestinationPaused, WindowFull
 from apps.leases.operations.park import park
+from apps.leases.operations.retain import catch_up
 from apps.topics.selectors.cold import read_from
 from core import sql
 from core.errors import NotFound, Unavailable
@@ -137,7 +138,7 @@ def lease_next(
         if isinstance(answer, Lease) or (answer.is_cold_at is None and (not answer.more or time.monotonic() >= until)):
             return answer
         if answer.is_cold_at is not None:
-            if answer.is_cold_at == read:
+            if answer.is_cold_at == read and not catch_up(topic_id, read[0]):
                 raise Unavailable("The next events cannot be read right now; try again.")
             read = answer.is_cold_at
             wanted |= _cold_columns(topic_id, *read)
@@ -145,7 +146,8 @@ def lease_next(
 
 def _cold_columns(topic_id: int, partition: int, position: int, count: int) -> dict[str, Any]:
     """Read between two attempts, when no lock is held; the statement takes them only if the position is still this."""
-    rows = read_from(topic_id, partition, max(0, position - 1), count + 1)
+    # The one before comes along for its size, unless it is gone.
+    rows = read_from(topic_id, partition, max(0, position - 1), count + 1) or read_from(topic_id, partition, position, count)
     cold = Cold(
         partition,
         [row.offset for row in rows],

@@ -69,6 +69,14 @@ def bounds(topic: TopicRef, partition: int | None = None) -> list[Bounds]:
     return found
 
 
+def oldest_offset(topic_id: int, partition: int) -> int:
+    """The first readable one. Raises NotFound."""
+    rows = sql.run((BOUNDS, {"topic_id": topic_id, "partition": partition}))[0]
+    if not rows:
+        raise NotFound()
+    return Bounds(*rows[0]).oldest_offset
+
+
 def load(topic: TopicRef, partition: int | None = None) -> dict[int, Load]:
     """By partition. Raises NotFound."""
     return {

@@ -1,5 +1,6 @@
 """How destinations are answered. Events are joined as the text they are, never encoded again."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ from apps.destinations.selectors.readers import Reader
 from apps.destinations.selectors.status import OldestLease, PartitionStatus, Status
 from apps.leases.operations.acknowledge import Outcome
 from apps.leases.operations.pull import Batch
-from apps.leases.selectors import LeaseRow
+from apps.leases.selectors import LeaseRow, Skipped
 from core.clock import rfc3339
 from core.openapi import Answer
 from core.sequence import sequence, sequence_before
@@ -126,6 +127,8 @@ class LagAnswer(Answer):
     in_flight: int
     waiting: int
     partitions: list[PartitionLagAnswer]
+    skipped: list[dict[str, Any]]
+    """What retention took unread, the latest first: partition, from, to, at."""
 
 
 class ReaderAnswer(Answer):
@@ -178,7 +181,7 @@ def cause_json(cause: Cause) -> dict[str, Any]:
     return {"code": cause.code, "text": cause.text, "since": _time(cause.since)}
 
 
-def lag_json(status: Status) -> dict[str, Any]:
+def lag_json(status: Status, skipped: Sequence[Skipped] = ()) -> dict[str, Any]:
     cause = cause_of(status)
     return {
         "state": cause.state,
@@ -189,7 +192,13 @@ def lag_json(status: Status) -> dict[str, Any]:
         "inFlight": status.in_flight,
         "waiting": status.waiting,
         "partitions": [_partition_json(partition) for partition in status.partitions],
+        "skipped": [_skipped_json(each) for each in skipped],
     }
+
+
+def _skipped_json(skipped: Skipped) -> dict[str, Any]:
+    ends = {"from": sequence(skipped.partition, skipped.first), "to": sequence(skipped.partition, skipped.last)}
+    return {"partition": skipped.partition, **ends, "at": rfc3339(skipped.at)}
 
 
 def _partition_json(partition: PartitionStatus) -> dict[str, Any]:
@@ -205,7 +214,7 @@ def _partition_json(partition: PartitionStatus) -> dict[str, Any]:
         "inFlight": partition.in_flight,
         "waiting": partition.waiting,
         "oldestLease": _oldest_lease_json(partition.oldest_lease),
-        "retentionReachesInSeconds": None,  # not known until retention exists
+        "retentionReachesInSeconds": partition.retention_reaches_in,
     }
 
 

@@ -78,4 +78,5 @@ LAG: dict[str, Any] = {
             "retentionReachesInSeconds": None,
         }
     ],
+    "skipped": [],
 }

@@ -14,7 +14,7 @@ from apps.destinations.api.schemas.requests import ExtendLease, Reason
 from apps.destinations.api.views.configure import reach
 from apps.destinations.operations.tend import expire_lease, extend_lease, park_lease
 from apps.destinations.selectors.standing import standing
-from apps.leases.selectors import leases
+from apps.leases.selectors import leases, skipped
 from core import http, pages, parse
 from core.errors import InvalidParameter
 from core.names import as_uuid
@@ -33,8 +33,9 @@ class Lag(APIView):
         (`exact` is false). `lagSeconds` is null when it is not known.
         """
         parse.no_query(request._request)
-        found = standing(reach(request, "read:events", destination))
-        return http.answer(request._request, lag_json(found.status))
+        known = reach(request, "read:events", destination)
+        lost = skipped(known.topic_id, known.consumer_id)
+        return http.answer(request._request, lag_json(standing(known).status, lost))
 
 
 class Leases(APIView):

@@ -42,7 +42,9 @@ class SetRetention(parse.Body, frozen=True):
 
     def fields(self) -> dict[str, Any]:
         """The model's, with what was not sent."""
-        hot = {} if self.hot is UNSET else {f"hot_{name}": getattr(self.hot, name) for name in ("seconds", "records", "bytes")}
+        hot = (
+            {} if self.hot is UNSET else {f"hot_{name}": getattr(self.hot, name) for name in ("seconds", "records", "bytes")}
+        )
         cold = {} if self.cold is UNSET else {"cold_seconds": self.cold.seconds}
         protect = {"protect_seconds": self.protect_seconds, "protect_bytes": self.protect_bytes}
         return {**hot, **cold, "on_lag": self.on_lag, **protect}

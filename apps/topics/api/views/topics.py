@@ -20,6 +20,7 @@ from core import pages, parse
 from core.http import answer, no_content
 from core.openapi import answered, page_of, problem, sent
 
+
 class Topics(APIView):
     scopes = {"GET": "read:events", "POST": "manage:events"}
 
