@@ -21,6 +21,8 @@ AREAS = {
     "destination": "events",
     "lease": "events",
     "dead-letter": "events",
+    "bulk-of-events": "events",
+    "bulk-of-queues": "queues",
     "queue": "queues",
     "queue-event": "queues",
     "schedule": "queues",
@@ -49,7 +51,7 @@ def record(
     request_id: str = "",
 ) -> None:
     """Adds a row in the caller's transaction. Patterns are matched against `object_name` (`topic/group` for groups)."""
-    kind, identifier, name = _who(actor)
+    kind, identifier, name = who(actor)
     Audit.objects.create(
         id=uuid7(),
         at=Now(),
@@ -70,10 +72,11 @@ def record(
 
 def name_of(actor: Actor) -> str:
     """What to call them where people read it."""
-    return _who(actor)[2]
+    return who(actor)[2]
 
 
-def _who(actor: Actor) -> tuple[str, str, str]:
+def who(actor: Actor) -> tuple[str, str, str]:
+    """Kind, id and name, as a record keeps them."""
     if actor is None:
         return "system", "", "system"
     if isinstance(actor, Principal):

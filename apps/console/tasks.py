@@ -3,6 +3,8 @@
 from celery import shared_task
 
 from apps.console import health
+from apps.console.operations import advance_bulk as bulk
+from apps.console.operations import cancel_bulk
 from core import partitions
 
 
@@ -15,3 +17,13 @@ def prove_beat() -> int:
 def roll_partitions() -> int:
     """Day partitions of every app: 30 days ahead made, old ones dropped. So settled leases and dedup keys are purged."""
     return partitions.roll()
+
+
+@shared_task(name="console.advance_bulk")
+def advance_bulk() -> int:
+    return bulk.advance()
+
+
+@shared_task(name="console.forget_bulk_items")
+def forget_bulk_items() -> int:
+    return cancel_bulk.forget_items()

@@ -10,6 +10,7 @@ from tests.factories import Api, api_key
 
 TABLE = [
     ("GET", r"/v1/audit|/metrics", ANY_MANAGE),
+    ("GET|POST", r"/v1/bulk-operations(/.*)?", ("manage:events", "manage:queues")),
     # Events
     ("POST", r"/v1/topics/{}/(records|events)", "write:events"),
     ("GET", r"/v1/topics(/.*)?", "read:events"),

@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from apps.cursors.models import Consumer
 from apps.destinations.models import Destination
+from apps.leases.operations.park import fingerprint
 from apps.topics.models import Topic
 from core.ids import uuid7
+from core.sequence import sequence
 from tests.factories import unique
 
 
@@ -115,3 +117,29 @@ def queue_sample(queue, age: float, **figures) -> None:
         " VALUES (%s, statement_timestamp() - %s * interval '1 second', %s, %s, %s, %s, %s, %s, true, 0)",
         queue.pk, age, *given.values(),
     )  # fmt: skip
+
+
+def dead_letter(
+    consumer, offset: int, error: str = "ValueError: no", *, partition: int = 0, age: float = 60, body: str | None = None
+) -> UUID:
+    made = uuid7()
+    text = body or f'{{"specversion":"1.0","id":"e{offset}","source":"/shop","type":"order.made","data":{{"n":{offset}}}'
+    execute(
+        'INSERT INTO dead_letter (topic_id, consumer_id, id, partition, "offset", state, lease_id, handouts, deaths,'
+        " fingerprint, error, first_at, last_at, body) VALUES (%s, %s, %s, %s, %s, 'dead', %s, 5, 1, %s, %s,"
+        " statement_timestamp() - %s * interval '1 second', statement_timestamp(), %s)",
+        consumer.topic_id, consumer.consumer_id, made, partition, offset, uuid7(), fingerprint(error), error, age,
+        f'{text},"sequence":"{sequence(partition, offset)}"}}',
+    )  # fmt: skip
+    return made
+
+
+def dead_event(queue, error: str | None = "no", payload: str = '{"n":1}', age: float = 60) -> UUID:
+    made = uuid7()
+    execute(
+        "INSERT INTO queue_event (queue_id, id, state, priority, attempts, scheduled_at, enqueued_at, died_at,"
+        " error, payload) VALUES (%s, %s, 'dead', 0, 10, statement_timestamp(), statement_timestamp(),"
+        " statement_timestamp() - %s * interval '1 second', %s, %s)",
+        queue.pk, made, age, error, payload,
+    )  # fmt: skip
+    return made

@@ -1,0 +1,142 @@
+"""What a bulk operation is about: everything that matches a filter, as far as the asker reaches, up to a bound."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from apps.console.models import Objects
+from apps.destinations.models import Destination
+from apps.destinations.selectors.cause import DISABLED, PAUSED, STATES
+from apps.destinations.selectors.standing import standings
+from apps.queues.models import Queue
+from core import sql
+from core.errors import InvalidField
+
+MATCH_LETTERS = sql.statement(__file__, "match_letters")
+MATCH_DEAD_EVENTS = sql.statement(__file__, "match_dead_events")
+
+MOST = 50_000
+"""Items of one bulk operation; what is beyond is a second one's."""
+HOMES = 1_000
+EVERY = ("0" * 16, "f" * 16)
+
+VERBS = {
+    Objects.DEAD_LETTERS: ("redrive", "discard"),
+    Objects.QUEUE_DEAD_LETTERS: ("redrive", "discard"),
+    Objects.DESTINATIONS: ("pause", "resume"),
+    Objects.QUEUES: ("pause", "resume"),
+}
+AREAS = {
+    Objects.DEAD_LETTERS: "events",
+    Objects.QUEUE_DEAD_LETTERS: "queues",
+    Objects.DESTINATIONS: "events",
+    Objects.QUEUES: "queues",
+}
+Reaches = Callable[[str], bool]
+Item = tuple[UUID, UUID | None]
+"""Uid of the destination or queue, and the dead letter in it."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An empty field restricts nothing."""
+
+    verb: str
+    objects: Objects
+    name: str = ""
+    topic: str = ""
+    type: str = ""
+    state: str = ""
+    fingerprint: str = ""
+
+    @property
+    def filter(self) -> dict[str, str]:
+        given = {"name": self.name, "topic": self.topic, "type": self.type, "state": self.state}
+        return {key: value for key, value in {**given, "fingerprint": self.fingerprint}.items() if value}
+
+    def check(self) -> None:
+        """Raises InvalidField for what no such operation can be asked."""
+        if self.verb not in VERBS[self.objects]:
+            raise InvalidField(f"Must be one of {', '.join(VERBS[self.objects])} for {self.objects}.", field="verb")
+        if self.state and self.state not in STATES:
+            raise InvalidField(f"Must be one of {', '.join(STATES)}.", field="filter.state")
+        takes = TAKES[self.objects]
+        for field in self.filter:
+            if field not in takes:
+                raise InvalidField(f"Has no meaning for {self.objects}.", field=f"filter.{field}")
+
+
+TAKES = {
+    Objects.DEAD_LETTERS: ("name", "topic", "type", "fingerprint"),
+    Objects.QUEUE_DEAD_LETTERS: ("name", "fingerprint"),
+    Objects.DESTINATIONS: ("name", "topic", "type", "state"),
+    Objects.QUEUES: ("name",),
+}
+
+
+def everything(name: str) -> bool:
+    return True
+
+
+def matching(wanted: Wanted, reaches: Reaches = everything) -> list[Item]:
+    """At most MOST + 1, so that one more tells of more. Raises InvalidField."""
+    wanted.check()
+    if wanted.objects in (Objects.DEAD_LETTERS, Objects.DESTINATIONS):
+        found = [row for row in _destinations(wanted) if reaches(row.name)]
+        return _letters(found, wanted) if wanted.objects == Objects.DEAD_LETTERS else _changing(found, wanted)
+    queues = [row for row in _queues(wanted) if reaches(row.name)]
+    return (
+        _dead_events(queues, wanted) if wanted.objects == Objects.QUEUE_DEAD_LETTERS else [(row.uid, None) for row in queues]
+    )
+
+
+def _destinations(wanted: Wanted) -> QuerySet[Destination]:
+    exact = {"name": wanted.name, "topic__name": wanted.topic, "type": wanted.type}
+    return Destination.objects.filter(**_given(exact)).order_by("topic_id", "consumer_id")[:HOMES]
+
+
+def _queues(wanted: Wanted) -> QuerySet[Queue]:
+    found = Queue.objects.filter(deleted_at=None, **_given({"name": wanted.name})).order_by("pk")
+    if wanted.objects == Objects.QUEUES:
+        found = found.filter(paused_at__isnull=wanted.verb == "pause")
+    return found[:HOMES]
+
+
+def _given(exact: dict[str, str]) -> dict[str, Any]:
+    return {key: value for key, value in exact.items() if value}
+
+
+def _changing(rows: Sequence[Destination], wanted: Wanted) -> list[Item]:
+    """Those that are not as asked for already."""
+    stopped = (PAUSED, DISABLED) if wanted.verb == "resume" else (PAUSED,)
+    return [
+        (each.destination.uid, None)
+        for each in standings(rows)
+        if (each.cause.state in stopped) == (wanted.verb == "resume") and wanted.state in ("", each.cause.state)
+    ]
+
+
+def _letters(rows: Sequence[Destination], wanted: Wanted) -> list[Item]:
+    first, last = (wanted.fingerprint, wanted.fingerprint) if wanted.fingerprint else EVERY
+    asked = {
+        "homes": [row.uid for row in rows],
+        "topics": [row.topic_id for row in rows],
+        "consumers": [row.consumer_id for row in rows],
+        "fingerprint": first,
+        "last_fingerprint": last,
+        "limit": MOST + 1,
+    }
+    return [(home, letter) for home, letter in sql.run((MATCH_LETTERS, asked))[0]]
+
+
+def _dead_events(rows: Sequence[Queue], wanted: Wanted) -> list[Item]:
+    asked = {
+        "homes": [row.uid for row in rows],
+        "queues": [row.pk for row in rows],
+        "fingerprint": wanted.fingerprint or None,
+        "limit": MOST + 1,
+    }
+    return [(home, event) for home, event in sql.run((MATCH_DEAD_EVENTS, asked))[0]]

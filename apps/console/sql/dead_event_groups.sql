@@ -1,0 +1,21 @@
+-- does: the latest dead events of each queue by fingerprint of their error: how many of them, first and last seen
+-- locks: nothing
+-- index: queue_event_dead
+SELECT
+    latest.queue_id, latest.fingerprint, (array_agg(latest.error ORDER BY latest.died_at DESC))[1] AS error,
+    count(*) AS number, min(latest.died_at) AS first_at, max(latest.died_at) AS last_at
+FROM (
+    SELECT asked.queue_id, dead.died_at, left(dead.error, 300) AS error,
+        left(encode(sha256(convert_to(lower(left(regexp_replace(
+            left(split_part(btrim(coalesce(dead.error, ''), E' \n\r\t'), E'\n', 1), 1000),
+            '[0-9a-f]{8}-[0-9a-f-]{27}|0x[0-9a-f]+|[0-9]+', '#', 'gi'), 200)), 'UTF8')), 'hex'), 16) AS fingerprint
+    FROM unnest(%(queues)b::integer[]) AS asked (queue_id)
+    CROSS JOIN LATERAL (
+        SELECT died_at, error
+        FROM queue_event
+        WHERE queue_id = asked.queue_id AND state = 'dead'
+        ORDER BY died_at DESC, n DESC
+        LIMIT %(most)s
+    ) AS dead
+) AS latest
+GROUP BY latest.queue_id, latest.fingerprint
