@@ -3,6 +3,12 @@
 from core import errors
 
 
+class QuotaExceeded(errors.Conflict):
+    """A quota of the topic is used up; nothing of this partition's group was stored."""
+
+    code = "QUOTA"
+
+
 class InvalidEvent(errors.Invalid):
     """The event is not a valid CloudEvent."""
 

@@ -9,13 +9,14 @@ from django.db import DatabaseError
 from apps.topics.hashing import partition_for
 from apps.topics.items import Item, stored_bytes
 from apps.topics.operations.create import topic_for_use
-from apps.topics.operations.line import stand_in_line
+from apps.topics.operations.line import backlog, stand_in_line
 from apps.topics.operations.outcomes import Outcome, Refused, Written
+from apps.topics.operations.quotas import over_backlog, over_rate
 from apps.topics.selectors import resolve
 from apps.topics.selectors.log import load
 from apps.topics.selectors.resolve import TopicRef
 from core import metrics
-from core.errors import NotFound, TooLarge
+from core.errors import DomainError, NotFound, TooLarge
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,18 @@ def _append(topic: TopicRef, items: Sequence[Item]) -> Appended:
         groups[partition].append(item)
     outcomes: dict[int, Outcome] = {partition: _oversize(group) for partition, group in groups.items() if _is_over(group)}
     fitting = {partition: group for partition, group in groups.items() if partition not in outcomes}
+    outcomes |= {partition: Refused(error) for partition in fitting if (error := _refusal(topic, partition))}
+    fitting = {partition: group for partition, group in fitting.items() if partition not in outcomes}
     if fitting:
         with metrics.APPEND_SECONDS.time():
             outcomes |= stand_in_line(topic, fitting)
     _count(groups, outcomes)
     return Appended(topic, partitions, {partition: _told(topic, partition, outcomes[partition]) for partition in groups})
+
+
+def _refusal(topic: TopicRef, partition: int) -> DomainError | None:
+    """By a quota that can be looked up without the database; those on the hot part are decided under the lock."""
+    return over_rate(topic, partition) or over_backlog(topic, backlog(topic.id))
 
 
 def _told(topic: TopicRef, partition: int, outcome: Outcome) -> Outcome:

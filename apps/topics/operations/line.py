@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import psycopg
 from django.db import DataError, connection
 
+from apps.topics.errors import QuotaExceeded
 from apps.topics.operations.held import is_held, notice
 from apps.topics.operations.outcomes import Outcome, Refused
 from apps.topics.operations.slots import Groups
@@ -91,11 +92,21 @@ def backlog(topic_id: int) -> int:
 def stand_in_line(topic: TopicRef, groups: Groups) -> dict[int, Outcome]:
     """The outcome of each group. Raises NotFound for a deleted topic, and Unavailable when there is no database."""
     if connection.in_atomic_block:
-        return dict(write(topic, [groups])[0])
+        return _within(topic, groups)
     held = {partition: items for partition, items in groups.items() if is_held(topic.id, partition)}
     free = {partition: items for partition, items in groups.items() if partition not in held}
     outcomes = _in_company(topic, free) if free else {}
     return outcomes | _alone(topic, held) if held else outcomes
+
+
+def _within(topic: TopicRef, groups: Groups) -> dict[int, Outcome]:
+    """In somebody's transaction: database errors are theirs, a quota refuses its group only."""
+    try:
+        return dict(write(topic, [groups])[0])
+    except QuotaExceeded as error:
+        if len(groups) == 1:
+            return dict.fromkeys(groups, Refused(error))
+    return {number: _within(topic, {number: items})[number] for number, items in groups.items()}
 
 
 def _in_company(topic: TopicRef, groups: Groups) -> dict[int, Outcome]:
@@ -123,8 +134,8 @@ def _write_together(topic: TopicRef, members: Sequence[Member], waiting: int) ->
     try:
         sql.ensure_alive()
         written = write(topic, [member.groups for member in members], PATIENCE_TOGETHER, waiting)
-    except errors.NotFound:
-        return
+    except errors.DomainError:
+        return  # a deleted topic, or a quota that one of them is over: each tries alone
     except Exception as error:
         _settle_failure(topic, members, as_refusal(error))
         return
@@ -151,6 +162,8 @@ def _one(topic: TopicRef, group: Groups, partition: int) -> Outcome:
         return write(topic, [group])[0][partition]
     except errors.NotFound:
         raise
+    except errors.DomainError as error:
+        return Refused(error)
     except Exception as error:
         return Refused(as_refusal(error))
 

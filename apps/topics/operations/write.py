@@ -7,6 +7,7 @@ from typing import Any
 
 from apps.topics.load import Load, rates
 from apps.topics.operations.outcomes import Written
+from apps.topics.operations.quotas import over_hot_quota
 from apps.topics.operations.slots import Groups, Slot, merge, number, share
 from apps.topics.selectors.resolve import TopicRef
 from core import notices, sql
@@ -52,21 +53,40 @@ def _attempt(topic: TopicRef, slots: Sequence[Slot], patience: str | None) -> li
     fresh = [(slot, index) for slot in slots for index in slot.fresh]
     partitions = smallints([slot.partition for slot in slots])
     lock = {"topic_id": topic.id, "partitions": partitions, "patience": patience}
+    quotas = {"max_hot_records": topic.max_hot_records, "max_hot_bytes": topic.max_hot_bytes}
     append = {"topic_id": topic.id, "partitions": partitions, "dedup_seconds": topic.dedup_seconds, **_columns(slots)}
-    _, answer = sql.run((LOCK, lock), (APPEND, append))
-    *heads, duplicates, offsets = answer[0]
+    _, answer = sql.run((LOCK, lock), (APPEND, {**append, **quotas}))
+    *heads, duplicates, offsets, is_over = answer[0]
     if len(heads[0] or ()) != len(slots):
         raise NotFound("The topic was deleted.")
     for n, offset in zip(duplicates, offsets, strict=True):
         slot, index = fresh[n - 1]
         slot.known[index] = offset
-    return [] if duplicates and len(duplicates) < len(fresh) else list(zip(*heads, strict=True))
+    if duplicates and len(duplicates) < len(fresh):
+        return []
+    found: list[tuple[int, int, int, int]] = list(zip(*heads, strict=True))
+    if is_over and len(duplicates) < len(fresh):
+        raise over_hot_quota(topic, *_most(slots, found))
+    return found
+
+
+def _most(slots: Sequence[Slot], heads: Sequence[tuple[int, int, int, int]]) -> tuple[int, int]:
+    """The most records and the most bytes that a partition would hold."""
+    records = [head[0] - head[2] + len(slot.fresh) for slot, head in zip(slots, heads, strict=True)]
+    sizes = [head[1] - head[3] + _bytes(slot) for slot, head in zip(slots, heads, strict=True)]
+    return max(records), max(sizes)
+
+
+def _bytes(slot: Slot) -> int:
+    return sum(slot.items[index][4] for index in slot.fresh)
 
 
 def _columns(slots: Sequence[Slot]) -> dict[str, bytes]:
     rows = [[slot.items[index] for index in slot.fresh] for slot in slots]
     columns = list(zip(*(item for row in rows for item in row), strict=True)) or [()] * len(_COLUMNS)
     return {
+        "fresh_records": integers([len(row) for row in rows]),
+        "fresh_bytes": integers([sum(item[4] for item in row) for row in rows]),
         "slots": smallints([place for place, row in enumerate(rows, 1) for _ in row]),
         "numbers": integers([place for row in rows for place in range(len(row))]),
         "running_bytes": integers([total for row in rows for total in accumulate(item[4] for item in row)]),

@@ -15,7 +15,10 @@ from core.names import as_uuid
 
 FRESH_SECONDS = 5.0
 MAX_CACHED = 10_000
-COLUMNS = ("id", "uid", "name", "partitions", "dedup_seconds")
+COLUMNS = (
+    "id", "uid", "name", "partitions", "dedup_seconds",
+    "max_hot_records", "max_hot_bytes", "max_records_per_second", "max_backlog",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,10 @@ class TopicRef:
     name: str
     partitions: int
     dedup_seconds: int
+    max_hot_records: int | None = None
+    max_hot_bytes: int | None = None
+    max_records_per_second: int | None = None
+    max_backlog: int | None = None
 
 
 _cached: dict[str, tuple[float, TopicRef]] = {}

@@ -33,6 +33,18 @@ known AS MATERIALIZED (
         LIMIT 1
     ) AS d
 ),
+-- Whether any partition would hold more than its quotas: then nothing is written, and the caller looks which.
+over AS MATERIALIZED (
+    SELECT coalesce(bool_or(
+        h.next_offset - h.hot_offset + fresh.records > coalesce(%(max_hot_records)s::bigint, 9223372036854775807)
+        OR h.bytes - h.bytes_before + fresh.bytes > coalesce(%(max_hot_bytes)s::bigint, 9223372036854775807)
+    ), false) AS is_over
+    FROM head CROSS JOIN unnest(head.offsets, head.bytes, head.hot_offsets, head.bytes_before)
+        WITH ORDINALITY AS h (next_offset, bytes, hot_offset, bytes_before, slot)
+    JOIN unnest(%(fresh_records)b::integer[], %(fresh_bytes)b::integer[]) WITH ORDINALITY AS fresh (records, bytes, slot)
+        ON fresh.slot = h.slot
+    WHERE num_nonnulls(%(max_hot_records)s::bigint, %(max_hot_bytes)s::bigint) > 0
+),
 appended AS (
     INSERT INTO event
     (topic_id, partition, kind, "offset", appended_at, total_bytes, partition_key, key, type, source, subject, body)
@@ -45,7 +57,7 @@ appended AS (
         %(partition_keys)b::text[], %(keys)b::text[], %(types)b::text[], %(sources)b::text[], %(subjects)b::text[],
         %(bodies)b::text[]
     ) AS item (slot, number, kind, running_bytes, partition_key, key, type, source, subject, body)
-    WHERE NOT EXISTS (SELECT 1 FROM known) AND (SELECT offsets FROM head) IS NOT NULL
+    WHERE NOT EXISTS (SELECT 1 FROM known) AND NOT (SELECT is_over FROM over) AND (SELECT offsets FROM head) IS NOT NULL
 ),
 remembered AS (
     INSERT INTO dedup (topic_id, partition, key_hash, day, "offset", at)
@@ -53,10 +65,12 @@ remembered AS (
         %(topic_id)s, (%(partitions)b::smallint[])[slot], key_hash, (statement_timestamp() AT TIME ZONE 'UTC')::date,
         (SELECT offsets FROM head)[slot] + number, statement_timestamp()
     FROM unnest(%(slots)b::smallint[], %(numbers)b::integer[], %(key_hashes)b::text[]::uuid[]) AS item (slot, number, key_hash)
-    WHERE key_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM known) AND (SELECT offsets FROM head) IS NOT NULL
+    WHERE key_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM known) AND NOT (SELECT is_over FROM over)
+        AND (SELECT offsets FROM head) IS NOT NULL
 )
 SELECT
     head.offsets, head.bytes, head.hot_offsets, head.bytes_before,
     ARRAY(SELECT known.n FROM known ORDER BY known.n) AS duplicates,
-    ARRAY(SELECT known."offset" FROM known ORDER BY known.n) AS duplicate_offsets
+    ARRAY(SELECT known."offset" FROM known ORDER BY known.n) AS duplicate_offsets,
+    (SELECT is_over FROM over) AS is_over
 FROM head
