@@ -6,6 +6,15 @@ import sys
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(ROOT, "platform"), ROOT]
+USAGE = """\
+Towpath's own commands (each says more with --help):
+
+    up              install, then run PostgreSQL, server, worker and beat until Ctrl-C
+    test            install, then run the tests on a database of their own; arguments go to pytest
+    create_api_key  make an API key
+
+Those below are Django's, for the database of the running `up` or of DATABASE_URL.
+"""
 
 
 def main():
@@ -16,6 +25,8 @@ def main():
         )
     from local import bootstrap
 
+    if sys.argv[1:] == ["help", "up"]:
+        sys.argv[1:] = ["up", "--help"]
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
     bootstrap.enter("dev" if command == "test" else "base")
     if command == "up":
@@ -26,6 +37,8 @@ def main():
         from local import suite
 
         sys.exit(suite.main(sys.argv[2:]))
+    if command in ("help", "--help", "-h") and len(sys.argv) < 3:
+        print(USAGE, flush=True)
     django(sys.argv)
 
 

@@ -11,7 +11,8 @@ def polylines(points: Points, width: int, height: int) -> list[str]:
     if not points:
         return []
     start, span = points[0][0], max((points[-1][0] - points[0][0]).total_seconds(), 1.0)
-    top = highest(points)
+    # At least 1, so that a line of zeros lies at the bottom.
+    top = max(1.0, highest(points))
     pieces: list[list[str]] = [[]]
     for at, value in points:
         if value is None:
@@ -23,5 +24,4 @@ def polylines(points: Points, width: int, height: int) -> list[str]:
 
 
 def highest(points: Points) -> float:
-    """The top of the scale: at least 1, so that a line of zeros lies at the bottom."""
-    return max([1.0, *(value for _, value in points if value is not None)])
+    return max((value for _, value in points if value is not None), default=0.0)

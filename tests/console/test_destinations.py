@@ -244,6 +244,13 @@ def test_the_chart_shows_the_samples_and_leaves_gaps(login, billing):
     assert html.count("<polyline") == 3
 
 
+@pytest.mark.parametrize(("most", "said"), [(0, "0 events"), (1, "1 event")])
+def test_the_scale_of_a_chart_says_no_more_than_was_seen(login, billing, most, said):
+    world.sample(billing, 600, lag=most, settled=0, head=most, seconds=0.0)
+    html = login("Viewer").get(url(billing)).content.decode()
+    assert f"highest: {said}<" in html and "highest: 0 s<" in html
+
+
 @pytest.mark.parametrize("span", ["1h", "24h", "7d", "forever", "'"])
 def test_the_chart_reaches_back_as_far_as_asked(login, billing, span):
     world.sample(billing, 7200, lag=7777, settled=1, head=2)

@@ -41,6 +41,11 @@ def test_a_staff_account_without_a_role_is_sent_to_the_login(login):
     assert answer.url.startswith("/admin/login/")
 
 
+@pytest.mark.parametrize("path", ["/", "/admin"])
+def test_an_address_typed_by_hand_leads_to_the_admin(client, path):
+    assert client.get(path).url == "/admin/"
+
+
 def test_nobody_logged_in_sees_nothing_but_the_login(client):
     for path in ("/admin/", "/admin/overview/live/", "/admin/nothing/"):
         assert client.get(path).url.startswith("/admin/login/")

@@ -87,6 +87,14 @@ def test_without_ensurepip_it_says_what_to_install(clone, monkeypatch):
         bootstrap._make_venv()
 
 
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"]])
+def test_the_own_commands_stand_above_those_of_django(arguments):
+    run = subprocess.run([sys.executable, str(ROOT / "manage.py"), *arguments], capture_output=True, text=True, check=True)
+    own, django = run.stdout.split("Available subcommands:")
+    assert all(f"\n    {command} " in own for command in ("up", "test", "create_api_key"))
+    assert "dbshell" in django
+
+
 def test_an_old_python_gets_a_sentence_instead_of_a_traceback():
     # By the grammar of old Pythons: without f-strings and annotations of variables.
     ast.parse((ROOT / "manage.py").read_text(), feature_version=(3, 4))

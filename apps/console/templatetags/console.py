@@ -25,10 +25,9 @@ def line_chart(title: str, points: charts.Points, unit: str = "events") -> dict[
     top = charts.highest(points)
     return {
         "title": title,
-        "unit": unit,
         "width": WIDTH,
         "height": HEIGHT,
-        "top": words.age(top) if unit == "seconds" else words.count(int(top)),
+        "top": words.age(top) if unit == "seconds" else words.counted(int(top), "event"),
         "lines": charts.polylines(points, WIDTH, HEIGHT),
         "first": points[0][0] if points else None,
         "last": points[-1][0] if points else None,

@@ -70,6 +70,6 @@ def out(row: Row) -> SafeString:
 
 def last(row: Row) -> SafeString:
     acknowledged = row.trend.acknowledged_at
-    said = words.ago(acknowledged) if acknowledged else "not in the last hour"
+    said = words.ago(acknowledged) if acknowledged else "none seen in the last hour"
     shown = '<div class="tp-nowrap">ack {}</div><div class="tp-why tp-nowrap">pull {}</div>'
     return format_html(shown, said, words.ago(row.status.pulled_at))
