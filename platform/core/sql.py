@@ -7,6 +7,7 @@ the last, and each statement sees a fresh snapshot. Inside transaction.atomic th
 import select
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,14 @@ def run(*calls: tuple[Statement, Mapping[str, Any]]) -> list[list[Row]]:
         connection.connection.execute("DEALLOCATE ALL")
         connection.connection._prepared.clear()
         return _run(calls)
+
+
+def database_time() -> datetime:
+    """What time it is for whoever decides by it: the clock of a process is not asked."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        moment: datetime = cursor.fetchone()[0]
+    return moment
 
 
 def ensure_alive() -> None:

@@ -39,6 +39,9 @@ def test_it_is_made_with_every_field_in_force_and_found_by_id_and_name(api):
         "ordering": "none",
         "retryBackoff": False,
         "state": "active",
+        "pausedAt": None,
+        "pauseReason": None,
+        "resumeAt": None,
         "cause": {"code": "caught_up", "text": "caught up", "since": None},
     }
     assert api.get(f"{DESTINATIONS}/{name}").json() == api.get(f"{DESTINATIONS}/{thing['id']}").json() == thing

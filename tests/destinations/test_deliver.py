@@ -4,6 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from apps.cursors.models import Consumer
 from apps.destinations.selectors import find
 from core.ids import uuid7
 from core.waits import ENVIRON_KEY
@@ -121,10 +122,25 @@ def test_a_paused_one_hands_out_nothing_but_takes_back(api):
 def test_a_pause_ends_by_itself(api):
     thing = make(api)
     path = f"{DESTINATIONS}/{thing['name']}"
-    api.post(f"{path}/pause", {"resumeAt": "2099-01-01T00:00:00Z"})
-    api.post(f"{path}/pause", {"resumeAt": "2020-01-01T00:00:00Z"})
-    assert api.get(path).json()["state"] == "active"
+    paused = api.post(f"{path}/pause", {"resumeAt": "2099-01-01T00:00:00Z", "reason": "deploy"}).json()
+    assert (paused["state"], paused["pauseReason"], paused["resumeAt"]) == (
+        "paused",
+        "deploy",
+        "2099-01-01T00:00:00.000000Z",
+    )
+    assert paused["pausedAt"] == paused["updatedAt"]
+    Consumer.objects.update(resume_at="2020-01-01T00:00:00Z")
+    shown = api.get(path).json()
+    assert (shown["state"], shown["pausedAt"], shown["pauseReason"], shown["resumeAt"]) == ("active", None, None, None)
     assert pull(api, thing["name"]).status_code == 204
+
+
+def test_a_pause_that_would_be_over_already_is_refused(api):
+    thing = make(api)
+    path = f"{DESTINATIONS}/{thing['name']}"
+    refused = api.post(f"{path}/pause", {"resumeAt": "2020-01-01T00:00:00Z"})
+    assert (refused.status_code, refused.json()["error"]["details"]["field"]) == (400, "resumeAt")
+    assert api.get(path).json()["state"] == "active"
 
 
 def test_a_full_window_says_what_is_out(api):

@@ -10,12 +10,19 @@ from apps.destinations.models import Destination
 from apps.destinations.selectors.find import get
 from apps.destinations.selectors.shown import consumer_of
 from core.clock import rfc3339
+from core.errors import InvalidField
+from core.sql import database_time
 
 
 def pause(
     actor: audit.Actor, reference: str, *, reason: str | None = None, resume_at: datetime | None = None
 ) -> Destination:
-    """Leased batches can still be acknowledged. Paused again, the newer reason and end stand. Raises NotFound."""
+    """Leased batches can still be acknowledged. Paused again, the newer reason and end stand.
+
+    Raises NotFound, InvalidField.
+    """
+    if resume_at is not None and resume_at <= database_time():
+        raise InvalidField("Must be in the future.", field="resumeAt")
     with transaction.atomic():
         destination = get(reference)
         before = _pause_of(destination)

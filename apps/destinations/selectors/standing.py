@@ -44,6 +44,7 @@ def shown(destinations: Sequence[Destination]) -> list[dict[str, Any]]:
         {
             **settings_of(found.destination, consumers[found.status.topic_id, found.status.consumer_id]),
             "state": found.cause.state,
+            **_pause(found.status),
             "cause": {
                 "code": found.cause.code,
                 "text": found.cause.text,
@@ -53,6 +54,17 @@ def shown(destinations: Sequence[Destination]) -> list[dict[str, Any]]:
         for found in standings(destinations)
         if (found.status.topic_id, found.status.consumer_id) in consumers
     ]
+
+
+def _pause(status: Status) -> dict[str, Any]:
+    """One that has ended by itself is none."""
+    if not status.paused:
+        return dict.fromkeys(("pausedAt", "pauseReason", "resumeAt"))
+    return {
+        "pausedAt": status.paused_at and rfc3339(status.paused_at),
+        "pauseReason": status.pause_reason,
+        "resumeAt": status.resume_at and rfc3339(status.resume_at),
+    }
 
 
 def in_state(rows: QuerySet[Destination], state: str) -> QuerySet[Destination]:

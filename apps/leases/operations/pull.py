@@ -22,7 +22,7 @@ from core.ids import uuid7
 MAX_BYTES = 4 * 1024 * 1024 - 1024  # of events; the rest is for what stands around them
 SLICE = 5_000
 SCAN_SECONDS = 0.3
-RETRY_PAUSED_SECONDS = 5.0
+RETRY_PAUSED_SECONDS = RETRY_FULL_SECONDS = 5.0
 RETRY_AT_MOST_SECONDS = 60.0
 
 LOCK_OWN = sql.statement(__file__, "lock_own")
@@ -241,7 +241,8 @@ def _none(state: _State) -> Nothing:
         raise DestinationPaused(retry_after=_soon(state.resume_in, RETRY_PAUSED_SECONDS))
     if state.leased >= state.window or state.unsettled >= state.max_unsettled:
         raise WindowFull(
-            retry_after=_soon(state.next_end_in, 1.0),
+            # An acknowledgement may make room at any time; the end of a lease surely will.
+            retry_after=min(_soon(state.next_end_in, 1.0), RETRY_FULL_SECONDS),
             leased=state.leased,
             waiting=state.unsettled - state.leased,
             window=state.window,

@@ -32,13 +32,17 @@ def expire(topic_id: int, consumer_id: int, lease_id: UUID) -> None:
 
 @transaction.atomic
 def delete_consumer(topic_id: int, consumer_id: int) -> None:
-    """Removes a consumer with its positions; what its leases held is over, and a late acknowledgement says so."""
+    """Removes a consumer with its positions; what its leases held is over, and a late acknowledgement says so.
+
+    Who waits for it learns at once that it is gone.
+    """
     consumer = {"topic_id": topic_id, "consumer_id": consumer_id}
     sql.run((cursors.LOCK_CONSUMER, consumer))
     while sql.run((SUPERSEDE, {**consumer, "limit": SUPERSEDE_BATCH}))[0]:
         pass
     DeadLetter.objects.filter(topic_id=topic_id, consumer_id=consumer_id).delete()
     cursors.delete_consumer(topic_id, consumer_id)
+    notices.publish(f"consumer:{consumer_id}")
 
 
 def expire_leases() -> int:

@@ -16,10 +16,11 @@ from unfold.decorators import display
 from apps.access.models import Audit
 from apps.queues.models import Schedule
 from apps.queues.operations import schedules as operations
-from apps.queues.operations.firing import FAULTS, database_time, rule_of
+from apps.queues.operations.firing import FAULTS, rule_of
 from apps.queues.timetable import next_times
 from core.admin import Action, RuntimeAdmin, confirm, demand, may, person
 from core.json_text import indented
+from core.sql import database_time
 from core.words import ago
 
 PAYLOADS, RUN, SWITCH = "console.view_payloads", "console.redrive", "console.pause"

@@ -6,12 +6,13 @@ import logging
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfoNotFoundError
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 
 from apps.queues.models import Schedule
 from apps.queues.timetable import Plan, Rule, due_times, plan
 from core import notices, sql
 from core.ids import uuid7
+from core.sql import database_time
 
 FIRE = sql.statement(__file__, "fire")
 AHEAD = timedelta(seconds=90)
@@ -67,10 +68,3 @@ def _last_due(schedule: Schedule, planned: Plan, now: datetime) -> datetime | No
 
 def rule_of(schedule: Schedule) -> Rule:
     return Rule(schedule.cron, schedule.every_seconds, schedule.at, schedule.time_zone, schedule.created_at)
-
-
-def database_time() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT statement_timestamp()")
-        moment: datetime = cursor.fetchone()[0]
-    return moment

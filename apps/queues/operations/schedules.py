@@ -9,12 +9,13 @@ from apps.access import audit
 from apps.queues import timetable
 from apps.queues.models import Queue, Schedule
 from apps.queues.operations.enqueue import Enqueued, NewEvent, enqueue
-from apps.queues.operations.firing import database_time, fire
+from apps.queues.operations.firing import fire
 from apps.queues.selectors import queue_of
 from core import sql
 from core.clock import rfc3339
 from core.errors import InvalidField, NameTaken, NotFound
 from core.names import check_name
+from core.sql import database_time
 
 TAKE_BACK = sql.statement(__file__, "take_back")
 SHOWN = ("payload", "cron", "every_seconds", "time_zone", "enabled", "misfire")

@@ -44,6 +44,9 @@ class DestinationAnswer(Answer):
     created_at: str
     updated_at: str
     state: str
+    paused_at: str | None
+    pause_reason: str | None
+    resume_at: str | None
     cause: CauseAnswer
 
 

@@ -19,6 +19,9 @@ DESTINATION: dict[str, Any] = {
     "createdAt": "2026-11-29T12:00:00.000000Z",
     "updatedAt": "2026-11-29T12:00:00.000000Z",
     "state": "active",
+    "pausedAt": None,
+    "pauseReason": None,
+    "resumeAt": None,
     "cause": {"code": "caught_up", "text": "caught up", "since": None},
 }
 

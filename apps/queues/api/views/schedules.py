@@ -12,13 +12,14 @@ from apps.queues.api.schemas import schedules as schemas
 from apps.queues.api.views.queues import allowed_queue
 from apps.queues.models import Schedule
 from apps.queues.operations import schedules as operations
-from apps.queues.operations.firing import database_time, rule_of
+from apps.queues.operations.firing import rule_of
 from apps.queues.timetable import next_times
 from core import http, pages, parse
 from core.clock import rfc3339
 from core.errors import NotFound
 from core.names import as_uuid
 from core.openapi import answered, filters_of, page_of, problem, query_of, sent
+from core.sql import database_time
 
 EXAMPLE = {
     "id": "019ad0a6-6a4c-7c1e-b0f3-5d8a0c6f2b11",
