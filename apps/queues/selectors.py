@@ -15,6 +15,7 @@ from core.names import as_uuid
 
 QUEUE = sql.statement(__file__, "queue")
 OUTCOME = sql.statement(__file__, "outcome")
+OUTCOMES = sql.statement(__file__, "outcomes")
 HOLDER = sql.statement(__file__, "holder")
 NEXT_DUE = sql.statement(__file__, "next_due")
 LAST_SAMPLES = sql.statement(__file__, "last_samples")
@@ -76,6 +77,13 @@ class Outcome:
 def outcome_of(queue: int, event: UUID, token: UUID) -> Outcome:
     (rows,) = sql.run((OUTCOME, {"queue": queue, "id": event, "token": token}))
     return Outcome(*rows[0])
+
+
+def outcomes_of(queue: int, held: Sequence[tuple[UUID | None, UUID | None]]) -> list[Outcome]:
+    """As outcome_of for each; None is an id or a token that nothing has."""
+    ids, tokens = [event for event, _ in held], [token for _, token in held]
+    (rows,) = sql.run((OUTCOMES, {"queue": queue, "ids": ids, "tokens": tokens}))
+    return [Outcome(*row) for row in rows]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ TABLE = [
     ("POST|PATCH|DELETE", r"/v1/event-destinations(/.*)?", "manage:events"),
     # Queues
     ("POST", r"/v1/event-queues/{}/events", "write:queues"),
-    ("POST", r"/v1/event-queues/{}/claim", "read:queues"),
+    ("POST", r"/v1/event-queues/{}/(claim|ack)", "read:queues"),
     ("POST", r"/v1/events/{}/(heartbeat|ack|nack)", "read:queues"),
     ("GET|POST", r"/v1/event-queues/{}/dead-letters(/.*)?", "manage:queues"),
     ("GET", r"/v1/event-queues(/.*)?", "read:queues"),

@@ -122,10 +122,13 @@ def enqueue(client: Client, number: int, count: int, queue: str) -> int:
 def take(client: Client, number: int, count: int, queue: str) -> int:
     path = f"/v1/event-queues/{queue}"
     claims = client.call("POST", f"{path}/claim", {"limit": count})["data"]["claims"]
-    for claim in claims:
-        client.call("POST", f"/v1/events/{claim['event']['id']}/ack", {"leaseToken": claim["leaseToken"]})
-    if not claims:
+    acks = [{"id": claim["event"]["id"], "leaseToken": claim["leaseToken"]} for claim in claims]
+    if not acks:
         enqueue(client, number, 100, queue)
+    elif count > 1:
+        client.call("POST", f"{path}/ack", {"acks": acks})
+    else:
+        client.call("POST", f"/v1/events/{acks[0]['id']}/ack", {"leaseToken": acks[0]["leaseToken"]})
     return len(claims)
 
 

@@ -49,8 +49,11 @@ class Towpath:
 
     def take(self, count: int) -> int:
         claims = self._claim.claim(self._queue, limit=count)
-        for claim in claims:
-            self._settle.acknowledge(claim.id, claim.token)
+        if count > 1:
+            self._settle.acknowledge_several(self._queue.id, [(claim.id, claim.token.secret) for claim in claims])
+        else:
+            for claim in claims:
+                self._settle.acknowledge(claim.id, claim.token)
         return len(claims)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Races on one queue, each with a connection of its own and named steps."""
 
 from collections import Counter, defaultdict
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -9,7 +9,7 @@ from apps.queues.operations import queues, sweep
 from apps.queues.operations.claim import claim
 from apps.queues.operations.enqueue import NewEvent, enqueue
 from apps.queues.operations.firing import fire_schedules
-from apps.queues.operations.settle import GivenBack, acknowledge, heartbeat, nack
+from apps.queues.operations.settle import GivenBack, acknowledge, acknowledge_several, heartbeat, nack
 from apps.queues.selectors import QueueRow, find_queue
 from core.errors import LeaseLost, NotFound
 from tests.concurrency.sessions import at_once, in_background, session, until, waiting_for_a_lock
@@ -114,6 +114,42 @@ def test_two_equal_acks_at_once_are_both_answered_as_done(queue):
         (event,) = put(queue, 1, group="k")
         held = claim(queue)[0]
         assert at_once(*[lambda event=event, held=held: acknowledge(event, held.token)] * 3) == [None] * 3
+
+
+def test_equal_batches_of_acks_in_opposite_orders_are_all_done(queue):
+    for _ in range(5):
+        put(queue, 20)
+        for n in range(10):
+            put(queue, 1, group=f"k{n}", idempotency_key=str(uuid4()))
+        acks = [(one.id, one.token.secret) for one in claim(queue, limit=30)]
+        assert len(acks) == 30
+        results = at_once(*[lambda given=given: acknowledge_several(queue.id, given) for given in (acks, acks[::-1]) * 2])
+        assert results == [[None] * 30] * 4
+    assert states() == {}
+
+
+def test_batches_of_acks_beside_enqueues_with_the_same_keys_neither_lock_up_nor_lose_the_head(queue):
+    keys = [f"k{n}" for n in range(8)]
+    for number in range(5):
+        wave = [NewEvent("{}", group_key=key, idempotency_key=f"{key}/{number}") for key in keys]
+        enqueue(queue, wave)
+        acks = [(one.id, one.token.secret) for one in claim(queue, limit=8)]
+        assert len(acks) == 8
+        again = [
+            NewEvent("{}", group_key=event.group_key, idempotency_key=event.idempotency_key) for event in reversed(wave)
+        ]
+        late = [NewEvent("{}", group_key=key) for key in reversed(keys)]
+        done, *enqueued = at_once(
+            lambda acks=acks: acknowledge_several(queue.id, acks[::-1]),
+            lambda again=again: enqueue(queue, again),
+            lambda late=late: enqueue(queue, late),
+        )
+        assert done == [None] * 8
+        assert not [result for result in enqueued if isinstance(result, Exception)]
+        assert sweep.repair_groups(queue.id) == 0
+        while left := claim(queue, limit=100):
+            assert acknowledge_several(queue.id, [(one.id, one.token.secret) for one in left]) == [None] * len(left)
+    assert states() == {}
 
 
 def test_of_an_ack_and_a_nack_at_once_one_wins_and_the_other_is_lost(queue):

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any, Protocol
+from uuid import uuid4
 
 from tests.destinations import world
 from tests.factories import Api, unique
@@ -66,6 +67,16 @@ class QueueHolder:
         execute("UPDATE queue_event SET due_at = due_at - %s * interval '1 second'", seconds)
 
 
+class QueueBatchHolder(QueueHolder):
+    """What is finished is finished by the batch, beside an event that nobody has."""
+
+    def finish(self, held: Held) -> bool:
+        stranger = {"event": {"id": str(uuid4())}, "leaseToken": held["leaseToken"]}
+        said, other = self.worker.ack_several(held, stranger)
+        assert other == "NOT_FOUND"
+        return said == "acked"
+
+
 class DestinationHolder:
     terms = (1, 600)
 
@@ -109,4 +120,4 @@ class DestinationHolder:
         world.age_leases(seconds)
 
 
-HOLDERS: list[type[Holder]] = [QueueHolder, DestinationHolder]
+HOLDERS: list[type[Holder]] = [QueueHolder, QueueBatchHolder, DestinationHolder]

@@ -28,6 +28,13 @@ class Worker:
     def ack(self, claim: dict[str, Any]) -> Any:
         return data(self.call("ack", claim))
 
+    def ack_several(self, *claims: dict[str, Any]) -> list[str]:
+        """`acked` or the code of the error, of each."""
+        acks = [{"id": claim["event"]["id"], "leaseToken": claim["leaseToken"]} for claim in claims]
+        results = data(self.api.post(f"{self.path}/ack", {"acks": acks}))["results"]
+        assert [result["id"] for result in results] == [ack["id"] for ack in acks]
+        return [result.get("status") or result["error"]["code"] for result in results]
+
     def nack(self, claim: dict[str, Any], **fields: Any) -> Any:
         return data(self.call("nack", claim, **fields))
 

@@ -6,7 +6,7 @@ The model knows what each event is, not how it is stored. It predicts every clai
 import os
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from apps.queues.operations import dead_letters, queues, sweep
 from apps.queues.operations.claim import Claim, claim
 from apps.queues.operations.enqueue import NewEvent, enqueue
-from apps.queues.operations.settle import acknowledge, heartbeat, nack
+from apps.queues.operations.settle import acknowledge, acknowledge_several, heartbeat, nack
 from apps.queues.selectors import find_queue
 from core.errors import LeaseLost, NotFound
 from tests.factories import unique
@@ -107,6 +107,21 @@ class QueueMachine(RuleBasedStateMachine):
         acknowledge(event.id, event.token)
         self.events.remove(event)
         self.stale.append((event.id, event.token, "acked"))
+        self.come_forward()
+
+    @precondition(lambda self: len(self.in_state("leased")) > 1)
+    @rule(choice=st.randoms(use_true_random=False), count=st.integers(1, 4))
+    def ack_several(self, choice, count: int) -> None:
+        """Beside those that are held: some held no longer, some twice, one that nobody knows."""
+        leased = self.in_state("leased")
+        held = choice.sample(leased, min(count, len(leased)))
+        asked = {(event.id, event.token): "acked" for event in held}
+        asked |= {(event, token): "acked" if said == "acked" else "lost" for event, token, said in self.stale[-2:]}
+        order = [*choice.choices([*asked], k=3), *asked]
+        faults = acknowledge_several(self.queue.id, [(event, token.secret) for event, token in order] + [(uuid4(), uuid4())])
+        assert ["acked" if fault is None else "lost" for fault in faults] == [*[asked[one] for one in order], "lost"]
+        self.events = [event for event in self.events if event not in held]
+        self.stale += [(event.id, event.token, "acked") for event in held]
         self.come_forward()
 
     @precondition(lambda self: self.in_state("leased"))

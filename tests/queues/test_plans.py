@@ -36,6 +36,8 @@ def filled(worker) -> int:
         ("enqueue", {"queue_event_group"}),
         ("heartbeat", {"queue_event_pkey"}),
         ("acknowledge", {"queue_event_pkey", "queue_event_group"}),
+        ("acknowledge_several", {"queue_event_pkey", "queue_event_group"}),
+        ("lock_groups_of", {"queue_event_pkey"}),
         ("nack", {"queue_event_pkey", "queue_event_group"}),
         ("exhausted", {"queue_event_due"}),
         ("release_groups", {"queue_event_pkey", "queue_event_group"}),

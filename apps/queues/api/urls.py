@@ -10,6 +10,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("event-queues/<queue>/purge", queues.Purge.as_view()),
     path("event-queues/<queue>/events", events.Events.as_view()),
     path("event-queues/<queue>/claim", events.Claim.as_view()),
+    path("event-queues/<queue>/ack", events.Acks.as_view()),
     path("event-queues/<queue>/dead-letters", dead_letters.DeadLetters.as_view()),
     path("event-queues/<queue>/dead-letters/<uuid:event>/redrive", dead_letters.Redrive.as_view()),
     path("event-queues/<queue>/dead-letters/<uuid:event>/discard", dead_letters.Discard.as_view()),

@@ -1,6 +1,7 @@
 """Heartbeat, acknowledge and give back: only the token decides, and only while its lease runs by the database's clock."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
@@ -9,12 +10,18 @@ from uuid import UUID
 from apps.queues import selectors
 from apps.queues.operations.tokens import Token
 from core import notices, sql
-from core.errors import LeaseLost, NotFound
+from core.errors import DomainError, LeaseLost, NotFound
 
 LOCK_GROUP_OF = sql.statement(__file__, "lock_group_of")
+LOCK_GROUPS_OF = sql.statement(__file__, "lock_groups_of")
 HEARTBEAT = sql.statement(__file__, "heartbeat")
 ACKNOWLEDGE = sql.statement(__file__, "acknowledge")
+ACKNOWLEDGE_SEVERAL = sql.statement(__file__, "acknowledge_several")
 NACK = sql.statement(__file__, "nack")
+
+
+Ack = tuple[UUID | None, UUID | None]
+"""The id of an event and the secret of a token; None for one that cannot be any."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,28 @@ def acknowledge(event: UUID, token: Token) -> None:
             _refuse(before)
 
 
+def acknowledge_several(queue: int, acks: Sequence[Ack]) -> list[DomainError | None]:
+    """Each as `acknowledge` would, all in one statement: None for done, else what it would raise, in the order given."""
+    asked = list(dict.fromkeys(acks))
+    done = _remove(queue, [ack for ack in asked if ack[0] and ack[1]])
+    rest = [ack for ack in asked if ack not in done]
+    # A fresh look: the same call may have won between.
+    before = selectors.outcomes_of(queue, rest) if rest else []
+    faults = {ack: _fault(past) for ack, past in zip(rest, before, strict=True) if past.outcome != "acked"}
+    return [faults.get(ack) for ack in acks]
+
+
+def _remove(queue: int, acks: Sequence[Ack]) -> set[Ack]:
+    if not acks:
+        return set()
+    ids, secrets = zip(*acks, strict=True)
+    values = {"queue": queue, "ids": list(ids), "tokens": list(secrets)}
+    _, rows = sql.run((LOCK_GROUPS_OF, values), (ACKNOWLEDGE_SEVERAL, values))
+    if rows and rows[0][2]:
+        notices.publish(f"queue:{queue}", rows[0][2])
+    return {(event, secret) for event, secret, _ in rows}
+
+
 def nack(event: UUID, token: Token, error: str | None = None, delay: int | None = None) -> GivenBack:
     """`delay` seconds, or exponential with jitter. Again with the same token: the same. Raises LeaseLost or NotFound."""
     held = _held(event, token)
@@ -66,4 +95,8 @@ def _held(event: UUID, token: Token) -> dict[str, UUID | int]:
 
 
 def _refuse(before: selectors.Outcome) -> NoReturn:
-    raise LeaseLost() if before.known else NotFound("There is no such event.")
+    raise _fault(before)
+
+
+def _fault(before: selectors.Outcome) -> DomainError:
+    return LeaseLost() if before.known else NotFound("There is no such event.")

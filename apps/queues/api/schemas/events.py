@@ -9,9 +9,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from apps.queues import models
 from apps.queues.api.schemas.queues import Delay, LeaseSeconds
-from apps.queues.operations import claim, enqueue
+from apps.queues.operations import claim, enqueue, settle
+from apps.queues.operations.tokens import read
 from core.clock import parse_time, rfc3339
-from core.errors import InvalidField, TooLarge
+from core.errors import DomainError, InvalidField, TooLarge
+from core.names import as_uuid
 from core.notes import Note
 from core.openapi import Answer
 from core.pages import Page
@@ -58,6 +60,15 @@ class Ack(Body, frozen=True):
     lease_token: str
 
 
+class OneAck(Body, frozen=True):
+    id: str
+    lease_token: str
+
+
+class Acks(Body, frozen=True):
+    acks: Annotated[list[OneAck], Meta(min_length=1, max_length=100)]
+
+
 class Nack(Body, frozen=True):
     lease_token: str
     error: Note = UNSET
@@ -102,6 +113,23 @@ class Extended(Answer):
 
 class Acked(Answer):
     status: str
+
+
+class AckFault(Answer):
+    code: str
+    message: str
+
+
+class AckResult(Answer):
+    """`status` or `error`."""
+
+    id: str
+    status: str | UnsetType = UNSET
+    error: AckFault | UnsetType = UNSET
+
+
+class AckResults(Answer):
+    results: list[AckResult]
 
 
 class GivenBack(Answer):
@@ -173,6 +201,19 @@ def payload_text(payload: msgspec.Raw, field: str) -> str:
     if len(text) > most:
         raise TooLarge(f"A payload has at most {most} bytes.", field=field, max=most)
     return text.decode()
+
+
+def acks_of(body: Acks, queue: int) -> list[settle.Ack]:
+    """A token of another queue holds nothing in this one."""
+    tokens = [read(ack.lease_token) for ack in body.acks]
+    secrets = [token.secret if token and token.queue == queue else None for token in tokens]
+    return [(as_uuid(ack.id), secret) for ack, secret in zip(body.acks, secrets, strict=True)]
+
+
+def ack_result(ack: OneAck, fault: DomainError | None) -> dict[str, Any]:
+    if fault is None:
+        return {"id": ack.id, "status": "acked"}
+    return {"id": ack.id, "error": {"code": fault.code, "message": fault.message}}
 
 
 def enqueued(event: enqueue.Enqueued) -> dict[str, Any]:

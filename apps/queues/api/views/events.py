@@ -25,6 +25,8 @@ from core.waits import Wait, wait_for
 
 ID = "019ad0a6-6a4c-7c1e-b0f3-5d8a0c6f2b11"
 AT = "2026-11-29T12:00:00.000000Z"
+OTHER = "019ad0a6-6a4c-7c1e-b0f3-5d8a0c6f2b12"
+LOST = {"code": "LEASE_LOST", "message": "The lease expired or was handed to someone else."}
 TOKEN = "4.0f8fad5bd9cb469fa16570867728950e"
 CLAIMED = {
     "event": {"id": ID, "scheduleId": None, "payload": {"to": "ana"}, "scheduledAt": AT, "attemptCount": 1},
@@ -121,6 +123,27 @@ class Ack(APIView):
         body = parse.body(request._request, schemas.Ack)
         settle.acknowledge(*held(request, event, body.lease_token))
         return http.answer(request._request, {"status": "acked"})
+
+
+class Acks(APIView):
+    scopes = {"POST": "read:queues"}
+
+    @extend_schema(
+        operation_id="ack_several",
+        request=schemas.Acks,
+        responses={200: schemas.AckResults},
+        examples=[
+            sent("Two done", {"acks": [{"id": ID, "leaseToken": TOKEN}, {"id": OTHER, "leaseToken": "stale"}]}),
+            answered("One was lost", {"results": [{"id": ID, "status": "acked"}, {"id": OTHER, "error": LOST}]}),
+        ],
+    )
+    def post(self, request: Request, queue: str) -> HttpResponse:
+        """Up to 100 acknowledgements, each on its own: `results` says of each, in order, `acked` or its error."""
+        found = allowed_queue(request, "read:queues", queue)
+        body = parse.body(request._request, schemas.Acks)
+        faults = settle.acknowledge_several(found.id, schemas.acks_of(body, found.id))
+        results = [schemas.ack_result(ack, fault) for ack, fault in zip(body.acks, faults, strict=True)]
+        return http.answer(request._request, {"results": results})
 
 
 class Nack(APIView):
