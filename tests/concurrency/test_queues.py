@@ -1,10 +1,12 @@
 """Races on one queue, each with a connection of its own and named steps."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from uuid import UUID, uuid4
 
 import pytest
 
+from apps.queues import tasks
 from apps.queues.operations import queues, sweep
 from apps.queues.operations.claim import claim
 from apps.queues.operations.enqueue import NewEvent, enqueue
@@ -311,3 +313,42 @@ def outcome(step, *arguments) -> object:
         return step(*arguments)
     except (LeaseLost, NotFound) as error:
         return error
+
+
+@pytest.fixture
+def impatient() -> Iterator[None]:
+    execute("SET lock_timeout = '50ms'")
+    yield
+    execute("RESET lock_timeout")
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_a_queue_that_cannot_be_swept_does_not_keep_the_next_from_it(impatient, caplog, order):
+    for name in order:
+        queues.create(None, name, max_attempts=1)
+        put(find_queue(name), 1, group="k")
+        claim(find_queue(name))
+    execute("UPDATE queue_event SET due_at = due_at - interval '1 hour'")
+    with session() as other:
+        other.execute("SELECT 1 FROM queue_group WHERE queue_id = %s FOR UPDATE", [find_queue("a").id])
+        assert tasks.expire() == 1
+        assert execute("SELECT queue_id FROM queue_event WHERE state = 'dead'") == [(find_queue("b").id,)]
+        assert [record.queue_id for record in caplog.records if record.message == "queues.not_swept"] == [find_queue("a").id]
+    assert tasks.expire() == 1
+    assert states() == {"dead": 2}
+
+
+def test_a_queue_that_cannot_be_emptied_does_not_keep_the_next_from_it(impatient):
+    for name in ("a", "b", "purged"):
+        queues.create(None, name)
+        put(find_queue(name), 1)
+    stuck, purged = find_queue("a").id, find_queue("purged").id
+    execute("UPDATE queue SET purged_to = 9223372036854775807, purged_at = statement_timestamp() WHERE id = %s", purged)
+    for name in ("a", "b"):
+        queues.delete(None, find_queue(name).id)
+    with session() as other:
+        other.execute("SELECT 1 FROM queue_event WHERE queue_id = %s FOR UPDATE", [stuck])
+        assert tasks.forget() == 2
+        assert execute("SELECT queue_id FROM queue_event") == [(stuck,)]
+    assert tasks.forget() == 1
+    assert states() == {}

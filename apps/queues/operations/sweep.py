@@ -1,5 +1,6 @@
 """What the sweeps do, queue by queue and in small batches. They only tidy: claims decide expiry without them."""
 
+import logging
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -19,6 +20,8 @@ FORGET_GROUPS = sql.statement(__file__, "forget_groups")
 FORGET_KEYS = sql.statement(__file__, "forget_keys")
 FORGET_DELETED = sql.statement(__file__, "forget_deleted")
 
+logger = logging.getLogger(__name__)
+
 BATCHES = 100
 LIVING = ["ready", "waiting", "leased", "blocked"]
 # No statement runs for longer (settings), so no enqueueing that began before a purge can still commit after this time.
@@ -27,7 +30,16 @@ PURGE_SETTLES_AFTER = timedelta(seconds=60)
 
 def every_queue(work: Callable[[int], int]) -> int:
     """One queue after the other: a distributed PostgreSQL locks rows of one at a time only."""
-    return sum(work(number) for number in Queue.objects.filter(deleted_at=None).values_list("id", flat=True))
+    return sum(_safely(work, number) for number in Queue.objects.filter(deleted_at=None).values_list("id", flat=True))
+
+
+def _safely(work: Callable[[int], int], queue: int) -> int:
+    """One queue's error, such as a lock not had in time, is logged and never keeps the others from being swept."""
+    try:
+        return work(queue)
+    except Exception:
+        logger.exception("queues.not_swept", extra={"queue_id": queue})
+        return 0
 
 
 def park_exhausted(queue: int) -> int:
@@ -71,26 +83,29 @@ def purge(queue: int, upto: int, dead_too: bool, batches: int = BATCHES) -> int:
 
 def finish_purges() -> int:
     """Goes on with purges that were too large for one call, and with what was being enqueued while they began."""
-    removed = 0
-    for queue in Queue.objects.filter(deleted_at=None, purged_to__gt=0):
-        found = purge(queue.id, queue.purged_to, queue.purge_dead)
-        removed += found
-        if not found:
-            Queue.objects.filter(id=queue.id, purged_to=queue.purged_to, purged_at__lt=Now() - PURGE_SETTLES_AFTER).update(
-                purged_to=0
-            )
+    found = Queue.objects.filter(deleted_at=None, purged_to__gt=0).values_list("id", flat=True)
+    return sum(_safely(_finish_purge, number) for number in found)
+
+
+def _finish_purge(number: int) -> int:
+    queue = Queue.objects.get(id=number)
+    removed = purge(queue.id, queue.purged_to, queue.purge_dead)
+    if not removed:
+        settled = Now() - PURGE_SETTLES_AFTER
+        Queue.objects.filter(id=queue.id, purged_to=queue.purged_to, purged_at__lt=settled).update(purged_to=0)
     return removed
 
 
 def remove_deleted() -> int:
     """Empties deleted queues, and removes their row when nothing of them is left."""
-    removed = 0
-    for queue in Queue.objects.filter(deleted_at__lt=Now()):
-        found = purge(queue.id, 2**63 - 1, dead_too=True)
-        found += sql.run((FORGET_DELETED, {"queue": queue.id}))[0][0][0]
-        if not found:
-            Queue.objects.filter(id=queue.id, deleted_at__lt=Now() - PURGE_SETTLES_AFTER).delete()
-        removed += found
+    found = Queue.objects.filter(deleted_at__lt=Now()).values_list("id", flat=True)
+    return sum(_safely(_remove_deleted, number) for number in found)
+
+
+def _remove_deleted(number: int) -> int:
+    removed: int = purge(number, 2**63 - 1, dead_too=True) + sql.run((FORGET_DELETED, {"queue": number}))[0][0][0]
+    if not removed:
+        Queue.objects.filter(id=number, deleted_at__lt=Now() - PURGE_SETTLES_AFTER).delete()
     return removed
 
 
