@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import orjson
 import psycopg
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.db import DatabaseError, DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
@@ -125,6 +125,10 @@ def as_domain_error(error: Exception) -> errors.DomainError | None:
             return errors.MethodNotAllowed()
         case Http404():
             return errors.NotFound()
+        case DisallowedHost():
+            return errors.Invalid(
+                "The service is not known under this name; ALLOWED_HOSTS says which ones it has.", field="Host"
+            )
         case RequestDataTooBig():
             return errors.TooLarge()
         case drf.NotAuthenticated() | drf.AuthenticationFailed():

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn, TypeVar
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 import msgspec
 from django.conf import settings
@@ -82,14 +82,14 @@ def form(request: HttpRequest) -> dict[str, str]:
 def _pairs(text: str) -> dict[str, str]:
     if not text:
         return {}
-    if _BAD_ESCAPE.search(text) or not text.isascii():
-        raise InvalidParameter("This is not percent-encoded UTF-8.", field="")
+    if text.count("&") >= MAX_PARAMETERS:
+        raise InvalidParameter(f"There are more than {MAX_PARAMETERS} parameters.", field="")
     try:
-        found = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
+        found = parse_qsl(text, keep_blank_values=True, errors="strict")
     except ValueError:
-        raise InvalidParameter(
-            f"This is not up to {MAX_PARAMETERS} parameters in percent-encoded UTF-8.", field=""
-        ) from None
+        found = None
+    if found is None or _BAD_ESCAPE.search(text) or not text.isascii():
+        raise InvalidParameter("This is not percent-encoded UTF-8.", field=_unreadable(text))
     values: dict[str, str] = {}
     for name, value in found:
         if NOT_TEXT.search(name + value):
@@ -98,6 +98,23 @@ def _pairs(text: str) -> dict[str, str]:
             raise InvalidParameter("This parameter is given twice.", field=printable(name))
         values[name] = value
     return values
+
+
+def _unreadable(text: str) -> str:
+    """The name, as far as it can be read, of the first parameter that is not percent-encoded UTF-8."""
+    for part in text.split("&"):
+        whole = unquote_to_bytes(part.replace("+", " "))
+        if _BAD_ESCAPE.search(part) or not part.isascii() or _is_no_text(whole):
+            return printable(whole.partition(b"=")[0].decode(errors="replace"))
+    return ""
+
+
+def _is_no_text(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def is_whole_number(text: str) -> bool:

@@ -58,7 +58,10 @@ def test_static_files_come_with_the_pages(toy_server: Server) -> None:
 def test_pages_pass_all_middleware_and_programs_a_few(toy_server: Server) -> None:
     assert "X-Frame-Options" in toy_server.get("/page").headers
     assert "X-Frame-Options" not in toy_server.get("/v1/slow/echo").headers
-    assert toy_server.get("/v1/slow/echo", Host="evil.example").status == 400
+    refused = toy_server.get("/v1/slow/echo", Host="evil.example")
+    error = json.loads(refused.content)["error"]  # type: ignore[attr-defined]
+    assert (refused.status, error["details"]) == (400, {"field": "Host"})
+    assert "ALLOWED_HOSTS" in error["message"]
 
 
 def test_whether_the_process_lives_can_only_be_asked(toy_server: Server) -> None:

@@ -107,6 +107,7 @@ def test_a_list_holds_matching_names_only_page_by_page(api: Api, api_with: Any) 
     rest = narrow.get(f"/v1/topics?limit=3&cursor={first['nextCursor']}").json()
     assert ([topic["name"] for topic in rest["items"]], rest["nextCursor"]) == ([f"{word}.3", f"{word}.4"], None)
     assert len(narrow.get(f"/v1/topics?name={word}.2").json()["items"]) == 1
+    assert narrow.get("/v1/topics?name=").json()["error"]["details"]["field"] == "name"
     assert narrow.get("/v1/topics?nmae=x").json()["error"]["details"]["field"] == "nmae"
     assert narrow.get("/v1/topics?limit=0").json()["error"]["details"] == {"field": "limit", "min": 1, "max": 200}
 

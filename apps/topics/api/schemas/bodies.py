@@ -82,7 +82,7 @@ class ChangeTopic(Settings, frozen=True):
 class TopicQuery(parse.Query, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=200)] = 50
     cursor: str | UnsetType = UNSET
-    name: str | UnsetType = UNSET
+    name: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
     """Only the topic of this name."""
 
 
