@@ -62,3 +62,19 @@ class PushState(models.Model):
     @staticmethod
     def now() -> Now:
         return Now()
+
+
+class WebhookSecret(models.Model):
+    """A signing secret. It is kept as it is, since every request needs it; no answer and no page shows it again."""
+
+    destination = models.ForeignKey(Destination, on_delete=models.CASCADE, related_name="secrets")
+    secret = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True)
+    """When a rotated one ends; None: the one in force."""
+
+    class Meta:
+        db_table = "webhook_secret"
+
+    def __str__(self) -> str:
+        return f"secret {self.pk}"

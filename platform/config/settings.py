@@ -270,7 +270,15 @@ TOWPATH: dict[str, Any] = {
 # Tables in partitions of a day, and for how many days each is kept (core.partitions makes 30 days ahead and drops old ones).
 # channel_log: the longest that a kind of channel can ask for (90 days), and the day that is not over.
 # dedup: the longest window a topic can have. settled: the contract's two days, and the day that is not over.
-DAY_PARTITIONS = {"dedup": 31, "settled": 3, "queue_settled": 3, "lag_sample": 30, "queue_sample": 30, "channel_log": 91}
+DAY_PARTITIONS = {
+    "dedup": 31,
+    "settled": 3,
+    "queue_settled": 3,
+    "lag_sample": 30,
+    "queue_sample": 30,
+    "channel_log": 91,
+    "webhook_attempt": 7,
+}
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = TOWPATH["MAX_BODY_BYTES"]
 
@@ -342,6 +350,9 @@ GATEWAY: dict[str, Any] = {
     # Where LISTEN goes when DATABASE_URL leads through a pooler that has no sessions.
     "listen_url": _setting("TOWPATH_LISTEN_URL"),
 }
+
+# Networks beside the public internet that webhooks may reach: none, unless the installation says so.
+WEBHOOK_ALLOWED_NETWORKS = [ip_network(network) for network in _list("TOWPATH_WEBHOOK_ALLOWED_NETWORKS", "")]
 
 # From where /metrics is read without a token: names of topics stand in it. A request through a proxy always needs one.
 METRICS_NETWORKS = [ip_network(network) for network in _list("TOWPATH_METRICS_NETWORKS", "127.0.0.0/8,::1/128")]

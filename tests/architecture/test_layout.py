@@ -20,7 +20,7 @@ RULES = {
     "access": {"audit", "credentials", "hashers", "oauth", "scopes"},
     "queues": {"timetable"},
     "channels": {"documents", "live", "names", "tokens"},
-    "destinations": {"forward"},
+    "destinations": {"forward", "webhooks"},
     "console": {"health", "metrics", "middleware", "navigation", "pages", "site"},
 }
 INSIDE_AN_API = {"__init__", "authentication", "filters", "permissions", "schemas", "urls", "views"}

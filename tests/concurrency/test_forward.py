@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from ipaddress import ip_network
 
 import pytest
 from django.db import connection
@@ -10,6 +11,7 @@ from django.db import connection
 from apps.queues.operations import queues
 from core import notices
 from tests.concurrency.forwarding import Forward, until
+from tests.destinations.endpoint import Endpoint
 from tests.destinations.world import cause, make, publish, sql
 from tests.factories import Api, api_key, unique
 
@@ -147,3 +149,24 @@ def test_forwarders_killed_all_the_time_bring_each_event_to_a_channel_exactly_on
     for partition in range(partitions):
         found = [int(data) for key, data in rows if f"/{partition:03d}." in key]
         assert found == list(range(count // partitions))
+
+
+def test_killed_forwarders_reach_a_webhook_at_least_once_with_the_same_identity(api, settings):
+    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
+    count = int(200 * SCALE)
+    with Endpoint() as endpoint:
+        thing = make(api, type="WEBHOOK", webhook={"url": endpoint.url("204"), "timeoutSeconds": 1})
+        fill(thing, count, 1)
+        forwarder = Forward(TOWPATH_WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8")
+        for kill in range(3):
+            until(lambda least=count * (kill + 1) // 5: len(endpoint.requests) >= least, 60)
+            forwarder.end(signal.SIGKILL)
+            # As if the leases of the dead had run out; the wait for it is what tests of leases measure.
+            sql("UPDATE lease SET visible_at = statement_timestamp()")
+            forwarder.start()
+        until(lambda: cause(api, thing["name"]) == "caught_up", 60)
+        assert forwarder.end() == 0
+        forwarder.log.close()
+    identities = {request.headers["webhook-id"]: json.loads(request.body)["id"] for request in endpoint.requests}
+    assert sorted(identities.values()) == sorted(f"0-{number}" for number in range(count))
+    assert {request.headers["webhook-id"][-4:] for request in endpoint.requests} == {f"{n:04d}" for n in range(count)}

@@ -162,18 +162,6 @@ def test_a_start_outside_the_log_leaves_no_row(api):
     assert consumers_of(topic) == 0
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"type": "WEBHOOK", "webhook": {"url": "https://example.org"}},
-    ],
-)
-def test_what_comes_later_says_so(api, fields):
-    refused = api.post(DESTINATIONS, {"name": "n", "topic": "t", **fields})
-    assert refused.status_code == 400
-    assert "later version" in error(refused)["message"]
-
-
 def test_a_change_keeps_what_it_does_not_name(api):
     thing = make(api, window=10, ordering="partition", filter={"types": ["a"]})
     changed = api.patch(f"{DESTINATIONS}/{thing['id']}", {"window": 20}).json()

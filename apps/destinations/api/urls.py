@@ -1,6 +1,6 @@
 from django.urls import URLPattern, URLResolver, path
 
-from apps.destinations.api.views import configure, dead_letters, deliver, inspect, reading
+from apps.destinations.api.views import configure, dead_letters, deliver, inspect, reading, webhooks
 
 ONE = "event-destinations/<str:destination>"
 
@@ -23,4 +23,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{ONE}/dead-letters", dead_letters.DeadLetters.as_view()),
     path(f"{ONE}/dead-letters/<uuid:letter>/redrive", dead_letters.RedriveDeadLetter.as_view()),
     path(f"{ONE}/dead-letters/<uuid:letter>/discard", dead_letters.DiscardDeadLetter.as_view()),
+    path(f"{ONE}/rotate-secret", webhooks.RotateSecret.as_view()),
+    path(f"{ONE}/attempts", webhooks.Attempts.as_view()),
+    path(f"{ONE}/test", webhooks.TestWebhook.as_view()),
+    path(f"{ONE}/resend", webhooks.ResendEvent.as_view()),
 ]

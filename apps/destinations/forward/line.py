@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
+from apps.cursors.models import Consumer, Ordering
 from apps.destinations.models import Destination, PushState, Type
 
 PUSHING = (Type.WEBHOOK, Type.QUEUE, Type.CHANNEL)
@@ -26,6 +29,7 @@ class Line:
     topic_id: int
     consumer_id: int
     topic_uid: UUID
+    in_order: bool
     settings: dict[str, Any]
     held: str | None
     """The code of what holds it, as far as this process knows."""
@@ -41,8 +45,11 @@ class Line:
 
 
 def lines() -> list[Line]:
+    ordered = Consumer.objects.filter(
+        topic_id=OuterRef("topic_id"), consumer_id=OuterRef("consumer_id"), ordering=Ordering.PARTITION
+    )
     rows = Destination.objects.filter(type__in=PUSHING).values_list(
-        "id", "name", "type", "topic_id", "consumer_id", "topic__uid", "settings", "push__held_code"
+        "id", "name", "type", "topic_id", "consumer_id", "topic__uid", Exists(ordered), "settings", "push__held_code"
     )
     return [Line(*row) for row in rows]
 

@@ -2,110 +2,31 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from apps.destinations.forward.line import Line, lines
 from apps.destinations.forward.listen import listen
+from apps.destinations.forward.push import Pushing
+from apps.destinations.forward.runner import Runner
+from apps.destinations.forward.threads import Threads
 from apps.destinations.forward.transfer import transfer
-from core import notices, sql
-from core.errors import Unavailable
+from apps.destinations.models import Type
+from apps.destinations.webhooks.client import Client
+from core import notices
 
 ROSTER_SECONDS = 5.0
 STOP_SECONDS = 8.0
-MAX_PAUSE_SECONDS = 15.0
 ROSTER_KEY = "destinations"
 
 logger = logging.getLogger(__name__)
-
-Answer = TypeVar("Answer")
-
-
-class Threads:
-    """Work on the database, off the loop. Turns are taken in the order of asking: that is the fairness."""
-
-    def __init__(self, number: int) -> None:
-        self._pool = ThreadPoolExecutor(number, thread_name_prefix="forward")
-
-    async def run(self, work: Callable[..., Answer], *arguments: Any) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, _connected, work, *arguments)
-
-    def close(self) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _connected(work: Callable[..., Answer], *arguments: Any) -> Answer:
-    """A connection that was lost is left behind: the next piece of work makes a new one."""
-    try:
-        sql.ensure_alive()
-        return work(*arguments)
-    except (InterfaceError, DatabaseError):
-        connection.close()
-        raise
-
-
-class Runner:
-    """Works for one destination until it is told to stop; what it was doing then is finished."""
-
-    def __init__(self, line: Line, threads: Threads) -> None:
-        self.line = line
-        self.woken = asyncio.Event()
-        self.stopping = False
-        self._threads = threads
-        self._failures = 0
-        self.task = asyncio.create_task(self._run(), name=f"forward {line.name}")
-
-    def stop(self) -> None:
-        self.stopping = True
-        self.woken.set()
-
-    def hear(self, key: str) -> None:
-        """What is held does not care for new events, only for its target and its settings."""
-        if self.line.held is None or not key.startswith("topic:"):
-            self.woken.set()
-
-    async def _run(self) -> None:
-        while not self.stopping:
-            self.woken.clear()
-            pause = await self._turn()
-            if pause > 0:
-                await self._rest(pause)
-
-    async def _turn(self) -> float:
-        """Never raises: whatever goes wrong with one destination is tried again later, and told once."""
-        try:
-            pause = await self._threads.run(transfer, self.line)
-        except Exception as error:
-            self._failures += 1
-            if self._failures == 1:
-                _tell(self.line, error)
-            await self._rest(min(0.2 * 2**self._failures, MAX_PAUSE_SECONDS), wakeable=False)
-            return 0
-        self._failures = 0
-        return pause
-
-    async def _rest(self, seconds: float, wakeable: bool = True) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await (self.woken.wait() if wakeable else asyncio.sleep(seconds + 1))
-        except TimeoutError:
-            pass
-
-
-def _tell(line: Line, error: Exception) -> None:
-    """Without a traceback when it is only the database that cannot be had."""
-    expected = isinstance(error, DatabaseError | InterfaceError | Unavailable)
-    about = {"destination": line.name, "reason": str(error).split("\n")[0]}
-    logger.warning("forward.failed", extra=about, exc_info=not expected)
 
 
 class Forwarder:
     def __init__(self, threads: int) -> None:
         self._threads = Threads(threads)
+        self._client = Client()
         self._runners: dict[int, Runner] = {}
         self._roster = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -147,7 +68,13 @@ class Forwarder:
             if number in self._runners:
                 self._runners[number].line = line
             else:
-                self._runners[number] = Runner(line, self._threads)
+                self._runners[number] = self._runner(line)
+
+    def _runner(self, line: Line) -> Runner:
+        if line.type == Type.WEBHOOK:
+            pushing = Pushing(self._threads, self._client)
+            return Runner(line, pushing.turn, pushing.finish)
+        return Runner(line, lambda known: self._threads.run(transfer, known))
 
     def _hear(self, key: str) -> None:
         is_target = key.startswith(("queue:", "channel:"))
@@ -172,4 +99,5 @@ class Forwarder:
             _, late = await asyncio.wait(tasks, timeout=STOP_SECONDS)
             for task in late:
                 task.cancel()
+        await self._client.close()
         self._threads.close()

@@ -1,5 +1,6 @@
 """Making a destination: its row, its consumer at the place it starts from, the audit record, all or nothing."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -8,8 +9,8 @@ from apps.access import audit
 from apps.cursors.models import Kind
 from apps.cursors.operations import Filter, Limits, create_consumer
 from apps.cursors.selectors import Place
-from apps.destinations.models import Destination
-from apps.destinations.operations.later import refuse_what_comes_later
+from apps.destinations.models import Destination, Type
+from apps.destinations.operations.secrets import add_secret
 from apps.destinations.selectors.shown import settings_of
 from apps.topics.models import Topic
 from apps.topics.operations.create import make_by_use
@@ -19,6 +20,13 @@ from core.ids import uuid7
 from core.names import check_name
 
 NAME_CONSTRAINT = "destination_name_unique"
+
+
+@dataclass(frozen=True)
+class Made:
+    destination: Destination
+    secret: str | None
+    """Of a webhook; never told again."""
 
 
 def make(
@@ -31,22 +39,23 @@ def make(
     chosen: Filter,
     start: Place = "head",
     settings: dict[str, Any],
-) -> Destination:
-    """The new destination; a missing topic is made first, where the installation allows that.
+    secret: str | None = None,
+) -> Made:
+    """The new destination, a webhook with its secret; a missing topic is made first, where the installation allows that.
 
     Raises NameTaken, InvalidField, NotFound (the topic), and OutOfLog for a start that is not in the log.
     """
     check_name(name)
-    refuse_what_comes_later(kind)
     uid = uuid7()
     with transaction.atomic():
         home = _home(topic)
         consumer_id = create_consumer(home.id, Kind.DESTINATION, str(uid), start=start, limits=limits, chosen=chosen)
         destination = Destination(uid=uid, name=name, type=kind, topic=home, consumer_id=consumer_id, settings=settings)
         save(destination)
+        told = add_secret(destination, secret) if kind == Type.WEBHOOK else None
         notices.publish("destinations")
         audit.record(actor, "create", "destination", name, object_id=uid, after=settings_of(destination))
-    return destination
+    return Made(destination, told)
 
 
 def _home(name: str) -> Topic:

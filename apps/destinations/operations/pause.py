@@ -6,7 +6,7 @@ from django.db import transaction
 
 from apps.access import audit
 from apps.cursors import operations as cursors
-from apps.destinations.models import Destination
+from apps.destinations.models import Destination, PushState
 from apps.destinations.selectors.find import get
 from apps.destinations.selectors.shown import consumer_of
 from core.clock import rfc3339
@@ -33,11 +33,12 @@ def pause(
 
 
 def resume(actor: audit.Actor, reference: str, *, reason: str | None = None) -> Destination:
-    """Hands out again at once; on one that is not paused it changes nothing. Raises NotFound."""
+    """Hands out again at once, also what was disabled or left alone for failing. Raises NotFound."""
     with transaction.atomic():
         destination = get(reference)
         before = _pause_of(destination)
         cursors.resume(destination.topic_id, destination.consumer_id)
+        PushState.objects.filter(destination=destination).delete()
         _record(actor, "resume", destination, before, reason)
     return destination
 

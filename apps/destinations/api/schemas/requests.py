@@ -15,6 +15,8 @@ from apps.cursors.operations import Filter as Chosen
 from apps.cursors.operations import Limits
 from apps.destinations.forward.fill import check_key, check_template, is_fixed
 from apps.destinations.operations.change import checked_unsettled
+from apps.destinations.webhooks.address import check_url
+from apps.destinations.webhooks.signing import check_secret
 from apps.leases.operations.acknowledge import Failure
 from core import parse
 from core.clock import parse_time
@@ -60,6 +62,30 @@ class QueueTarget(parse.Body, frozen=True):
         return {"queue": self.queue, "groupKey": self.group_key}
 
 
+class WebhookTarget(parse.Body, frozen=True):
+    """An endpoint. `rate` is requests a second, `concurrency` requests at once, both for each forwarder."""
+
+    url: str
+    secret: str | None = None
+    batch: bool = False
+    timeout_seconds: Annotated[int, Meta(ge=1, le=60)] = 15
+    concurrency: Annotated[int, Meta(ge=1, le=50)] = 4
+    rate: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+
+    def checked(self) -> dict[str, Any]:
+        """As it is stored and shown, without the secret. Raises InvalidField."""
+        return {
+            "url": check_url(self.url, "webhook.url"),
+            "batch": self.batch,
+            "timeoutSeconds": self.timeout_seconds,
+            "concurrency": self.concurrency,
+            "rate": self.rate,
+        }
+
+    def checked_secret(self) -> str | None:
+        return None if self.secret is None else check_secret(self.secret, "webhook.secret")
+
+
 class ChannelTarget(parse.Body, frozen=True):
     """Where each event goes: `job:{subject}`, with the placeholders of a queue in the part after the colon."""
 
@@ -84,7 +110,7 @@ class Make(parse.Body, frozen=True):
     max_deliveries: Deliveries = 0
     ordering: Ordering = "none"
     retry_backoff: bool = False
-    webhook: dict[str, Any] | UnsetType = UNSET
+    webhook: WebhookTarget | UnsetType = UNSET
     queue: QueueTarget | UnsetType = UNSET
     channel: ChannelTarget | UnsetType = UNSET
 
@@ -100,6 +126,7 @@ class Make(parse.Body, frozen=True):
             "chosen": self.filter.chosen() if self.filter else Chosen(),
             "start": self.start_at.place("startAt") if isinstance(self.start_at, At) else self.start_at,
             "settings": {"startAt": msgspec.to_builtins(self.start_at), **self._target()},
+            "secret": self.webhook.checked_secret() if isinstance(self.webhook, WebhookTarget) else None,
         }
 
     def names_of_target(self) -> list[tuple[str, str]]:
@@ -115,7 +142,7 @@ class Make(parse.Body, frozen=True):
         target = getattr(self, field)
         if target is UNSET:
             raise InvalidField(f"A destination of type {self.type} needs this.", field=field)
-        return {field: target.checked()} if isinstance(target, QueueTarget | ChannelTarget) else {}
+        return {field: target.checked()}
 
     def _refuse_foreign_target(self) -> None:
         for field in TARGETS:
@@ -223,3 +250,20 @@ class Seek(cursors.Seek, frozen=True, kw_only=True):
     """On record: with a reason."""
 
     reason: msgspec.Raw
+
+
+class Rotate(parse.Body, frozen=True):
+    """Without a secret one is made."""
+
+    secret: str | None = None
+    reason: Note = UNSET
+
+    def checked_secret(self) -> str | None:
+        return None if self.secret is None else check_secret(self.secret, "secret")
+
+
+class Resend(parse.Body, frozen=True):
+    sequence: str
+
+    def position(self) -> tuple[int, int]:
+        return parse_sequence(self.sequence, "sequence")

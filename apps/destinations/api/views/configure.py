@@ -30,9 +30,13 @@ def reach(request: Request, scope: str, reference: str) -> Destination:
     return destination
 
 
-def answer_one(request: Request, destination: Destination, status: int = 200) -> HttpResponse:
+def answer_one(request: Request, destination: Destination, status: int = 200, secret: str | None = None) -> HttpResponse:
+    """With a secret only where it has just been made."""
     headers = {"Location": f"/v1/event-destinations/{destination.uid}"} if status == 201 else None
-    return http.answer(request._request, shown([destination])[0], status, headers)
+    thing = shown([destination])[0]
+    if secret is not None:
+        thing["webhook"] = {**thing["webhook"], "secret": secret}
+    return http.answer(request._request, thing, status, headers)
 
 
 class Destinations(APIView):
@@ -63,7 +67,8 @@ class Destinations(APIView):
         caller(request).require("read:events", wanted.topic)
         for scope, name in wanted.names_of_target():
             caller(request).require_target(scope, name)
-        return answer_one(request, make(caller(request), **wanted.settings_of_destination()), status=201)
+        made = make(caller(request), **wanted.settings_of_destination())
+        return answer_one(request, made.destination, 201, made.secret)
 
 
 class OneDestination(APIView):

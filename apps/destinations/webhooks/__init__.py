@@ -1,0 +1,1 @@
+"""Webhooks: what is sent, signed how, to which addresses, and what an answer means."""
