@@ -51,6 +51,18 @@ def migrate(verbosity: int) -> None:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATIONS])
 
 
+def make_broker_folders() -> None:
+    """Those of the default broker, which is a folder in the home; any other needs none. Raises Unfit."""
+    if not settings.CELERY_BROKER_URL.startswith("filesystem:"):
+        return
+    options = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    try:
+        for name in ("data_folder_in", "data_folder_out", "processed_folder", "control_folder"):
+            Path(options[name]).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unfit(f"Without CELERY_BROKER_URL the broker is a folder, and it could not be made: {error}") from None
+
+
 def first_run() -> None:
     """Only where there is no user and no key yet: what an operator has deleted is not brought back while others remain."""
     if not get_user_model().objects.exists():
@@ -104,6 +116,7 @@ def _make_key() -> None:
 
 
 def _write_private(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     file.unlink(missing_ok=True)
     with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as opened:
         opened.write(text + "\n")

@@ -23,3 +23,7 @@ class Command(BaseCommand):
         prepare.migrate(options["verbosity"])
         if options["first_run"]:
             prepare.first_run()
+        try:
+            prepare.make_broker_folders()
+        except prepare.Unfit as error:
+            self.stderr.write(str(error))  # no reason to stop a roll-out: it may run elsewhere than beat and worker
