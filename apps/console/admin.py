@@ -9,7 +9,10 @@ from django_celery_beat.models import ClockedSchedule, CrontabSchedule, Interval
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from apps.console.pages import bulk
 from core.admin import RuntimeAdmin
+
+__all__ = ["bulk"]
 
 admin.site.unregister([User, Group, ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule])
 

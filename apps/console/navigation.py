@@ -10,6 +10,8 @@ SECTIONS: dict[str, list[tuple[str, str, str]]] = {
     "Reading": [
         ("Destinations", "outbound", "destinations_destination_changelist"),
         ("Leases", "lock_clock", "leases"),
+        ("Dead letters", "mail_off", "dead_letters"),
+        ("Bulk operations", "checklist", "console_bulk_changelist"),
     ],
     "Storing": [
         ("Queues", "queue", "queues_queue_changelist"),

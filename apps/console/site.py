@@ -7,7 +7,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from unfold.sites import UnfoldAdminSite
 
-from apps.console.pages import leases, overview
+from apps.console.pages import dead_letters, leases, overview, resubmit
 
 
 class ConsoleSite(UnfoldAdminSite):
@@ -26,4 +26,30 @@ class ConsoleSite(UnfoldAdminSite):
         return [
             path("overview/live/", self.admin_view(overview.live), name="overview_live"),
             path("leases/", self.admin_view(leases.show), name="leases"),
+            path("dead-letters/", self.admin_view(dead_letters.groups), name="dead_letters"),
+            path(
+                "dead-letters/<int:number>/<slug:fingerprint>/",
+                self.admin_view(dead_letters.group),
+                name="dead_letter_group",
+            ),
+            path(
+                "dead-letters/<int:number>/letters/<uuid:identifier>/",
+                self.admin_view(dead_letters.letter),
+                name="dead_letter",
+            ),
+            path(
+                "dead-letters/<int:number>/letters/<uuid:identifier>/resubmit/",
+                self.admin_view(dead_letters.resubmit),
+                name="dead_letter_resubmit",
+            ),
+            path(
+                "dead-letters/<int:number>/letters/<uuid:identifier>/<slug:verb>/",
+                self.admin_view(dead_letters.act),
+                name="dead_letter_act",
+            ),
+            path(
+                "dead-letters/queues/<int:number>/<uuid:identifier>/resubmit/",
+                self.admin_view(resubmit.event),
+                name="resubmit_event",
+            ),
         ]

@@ -264,6 +264,8 @@ TOWPATH: dict[str, Any] = {
     "FULL_QUEUE_EVENTS": int(_setting("TOWPATH_FULL_QUEUE_EVENTS", "100000")),
     # Where segments go: file://, s3://, gs://, az:// …, with the credentials that obstore finds in the environment.
     "COLD_URL": _setting("TOWPATH_COLD_URL", f"file://{HOME / 'cold'}"),
+    # Members of payloads whose values the admin shows to nobody, as `password,token`; clients get them as they are.
+    "MASKED_FIELDS": frozenset(name.lower() for name in _list("TOWPATH_MASKED_FIELDS", "")),
     "CREATE_TOPICS_ON_USE": _flag("TOWPATH_CREATE_TOPICS_ON_USE", True),
 }
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import ShowFacets, site
 from django.contrib.auth.models import AnonymousUser, User
@@ -24,6 +25,7 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from core.errors import DomainError
+from core.json_text import masked
 
 LAST_PAGE = 1_000  # an OFFSET further down would be a slow page that nobody reads
 
@@ -110,6 +112,11 @@ def page(request: HttpRequest, template: str, title: str, context: Mapping[str, 
     return TemplateResponse(request, template, {**site.each_context(request), "title": title, **context})
 
 
+def shown_payload(text: str) -> str:
+    """As people may see it: the fields that the installation hides are hidden."""
+    return masked(text, settings.TOWPATH["MASKED_FIELDS"])
+
+
 class ReasonForm(forms.Form):
     """The least that an action asks: why."""
 
@@ -151,7 +158,7 @@ class Action:
     perform: Callable[[forms.Form], str | HttpResponse]
     """Does it and returns what was done, in a sentence, or a page of its own (for what is shown only once)."""
     back: str
-    form_class: type[forms.Form] = ReasonForm
+    form_class: Callable[..., forms.Form] = ReasonForm
     blocked: str = ""
     """Why it cannot be done now; the button is disabled."""
     danger: bool = False

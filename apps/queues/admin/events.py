@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.queues.admin import actions
 from apps.queues.models import Queue, QueueEvent, State
 from apps.queues.selectors import events
-from core.admin import demand, may, page
+from core.admin import demand, may, page, shown_payload
 from core.json_text import indented
 from core.names import as_uuid
 
@@ -36,7 +36,7 @@ def show(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
     demand(request, "console.view_console")
     found = _event(queue, event)
     may_read = may(request, PAYLOADS)
-    text = found.payload if may_read else ""
+    text = shown_payload(found.payload) if may_read else ""
     context = {
         "queue": queue,
         "event": found,
@@ -46,6 +46,7 @@ def show(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
         "buttons": [
             verb for verb, action in actions.OF_EVENT.items() if found.state in action[1] and may(request, action[0])
         ],
+        "may_resubmit": found.state == "dead" and may_read and may(request, "console.publish_test"),
         "list_url": reverse("admin:queues_queue_change", args=[queue.pk]) + f"?state={found.state}#events",
         "list_name": queue.name,
     }
@@ -53,10 +54,10 @@ def show(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
 
 
 def raw(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
-    """Byte for byte what is stored, as plain text whatever it is."""
+    """Byte for byte what is stored (but for hidden fields), as plain text whatever it is."""
     demand(request, PAYLOADS)
     headers = {"Content-Disposition": f'inline; filename="{event}.txt"', "X-Content-Type-Options": "nosniff"}
-    text = _event(queue, event).payload.encode()
+    text = shown_payload(_event(queue, event).payload).encode()
     return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
 
 

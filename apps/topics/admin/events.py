@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from apps.topics.models import Topic
 from apps.topics.selectors.browsing import PartitionNow, Seen, SeenPage, TopicNow, latest, one, scan
-from core.admin import demand, may, page
+from core.admin import demand, may, page, shown_payload
 from core.errors import InvalidField
 from core.json_text import indented
 from core.sequence import MAX_OFFSET, parse_sequence
@@ -67,7 +67,7 @@ def _found(topic: Topic, part: PartitionNow | None, given: dict[str, Any]) -> Se
 def show(request: HttpRequest, topic: Topic, partition: int, offset: int) -> HttpResponse:
     event = _event(topic, partition, offset)
     may_read = may(request, PAYLOADS)
-    text = (event.body or "") if may_read else ""
+    text = shown_payload(event.body or "") if may_read else ""
     context = {
         "topic": topic,
         "event": event,
@@ -85,11 +85,11 @@ def _readable(text: str) -> str:
 
 
 def raw(request: HttpRequest, topic: Topic, partition: int, offset: int) -> HttpResponse:
-    """Byte for byte what is stored, as plain text whatever it is."""
+    """Byte for byte what is stored (but for hidden fields), as plain text whatever it is."""
     demand(request, PAYLOADS)
     event = _event(topic, partition, offset)
     headers = {"Content-Disposition": f'inline; filename="{event.sequence}.txt"', "X-Content-Type-Options": "nosniff"}
-    return HttpResponse((event.body or "").encode(), content_type="text/plain; charset=utf-8", headers=headers)
+    return HttpResponse(shown_payload(event.body or "").encode(), content_type="text/plain; charset=utf-8", headers=headers)
 
 
 def _event(topic: Topic, partition: int, offset: int) -> Seen:
