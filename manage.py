@@ -39,6 +39,10 @@ def main():
         sys.exit(suite.main(sys.argv[2:]))
     if command in ("help", "--help", "-h") and len(sys.argv) < 3:
         print(USAGE, flush=True)
+    from local import alone
+
+    if command in alone.COMMANDS:
+        sys.exit(alone.main(sys.argv[1:]))
     django(sys.argv)
 
 

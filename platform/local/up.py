@@ -100,7 +100,7 @@ def _start(supervisor: Supervisor, host: str, port: int) -> None:
     say("starting the database …" if postgres else "using the database that DATABASE_URL names …")
     supervisor.start_database()
     runtime = _runtime(home, postgres, port)
-    supervisor.environment.update(os.environ | runtime | _surroundings(home, host))
+    supervisor.environment.update(os.environ | runtime | surroundings(home, host))
     preparation = Part("prepare", "django", ["prepare", "--first-run"], grace=0)
     if not supervisor.run(preparation):
         sys.exit("\n".join([*last_words(home / "logs/prepare.log", 15), "The database could not be prepared."]))
@@ -117,7 +117,7 @@ def _runtime(home: Home, postgres: Postgres | None, port: int) -> dict[str, str]
     }
 
 
-def _surroundings(home: Home, host: str) -> dict[str, str]:
+def surroundings(home: Home, host: str) -> dict[str, str]:
     path = os.pathsep.join([str(ROOT / "platform"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {
         "DJANGO_SETTINGS_MODULE": "config.settings",

@@ -16,7 +16,7 @@ INSIDE_AN_APP = {
 }  # fmt: skip
 # Pure rules and values, neither operation nor selector: named here on purpose.
 RULES = {
-    "topics": {"cloudevents", "cold", "hashing", "items", "load", "records"},
+    "topics": {"cloudevents", "cold", "hashing", "items", "load", "records", "transfer"},
     "access": {"audit", "credentials", "hashers", "oauth", "scopes"},
     "queues": {"timetable"},
     "channels": {"documents", "live", "names", "tokens"},

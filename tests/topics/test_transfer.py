@@ -1,0 +1,98 @@
+"""History out of one topic and into another, whatever file it goes through, and on after a break."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.topics import transfer
+from apps.topics.operations.append import append
+from apps.topics.selectors import resolve
+from core.ids import uuid7
+from tests.topics.cold import publish, sweep, topic_of, use_store
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, settings):
+    settings.TOWPATH = dict(settings.TOWPATH)
+    use_store(tmp_path / "cold")
+    return tmp_path
+
+
+@pytest.fixture
+def world(api):
+    topic = topic_of(api, partitions=3, hot_records=20)
+    for key in "abc":
+        publish(api, topic, 300, key=key)
+    odd = [{"partitionKey": "é", "payload": 'two\nlines "q"', "key": "k1"}, {"partitionKey": "", "payload": "no key"}]
+    assert api.post(f"/v1/topics/{topic.name}/records", odd).status_code == 202
+    assert sweep(topic) > 700
+    return topic
+
+
+def everything(api, name, partitions=3):
+    found = []
+    for number in range(partitions):
+        first = 0
+        while records := api.get(f"/v1/topics/{name}/partitions/{number}/records?from={first}").json()["records"]:
+            found += [(number, each["offset"], each.get("key"), each["body"]["partitionKey"], each["body"]["payload"])
+                      for each in records]  # fmt: skip
+            first = records[-1]["offset"] + 1
+    return found
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.zst", "out.jsonl.gz"])
+def test_what_goes_out_comes_in_at_the_same_places_unchanged(api, world, folder, name):
+    call_command("export_topic", world.name, folder / name)
+    copy = f"copy-{uuid7()}"
+    api.post("/v1/topics", {"name": copy, "partitions": 3})
+    call_command("import_topic", copy, folder / name)
+    assert everything(api, copy) == everything(api, world.name)
+    assert sorted(path.name for path in folder.iterdir() if "progress" in path.name) == []
+
+
+def test_lines_are_cloudevents(world, folder):
+    call_command("export_topic", world.name, folder / "out.jsonl")
+    events = [json.loads(line) for line in (folder / "out.jsonl").read_bytes().splitlines()]
+    assert len(events) == 902 and all(event["specversion"] == "1.0" and event["sequence"] for event in events)
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.zst", "out.jsonl.gz"])
+def test_an_export_that_was_broken_off_goes_on_and_ends_as_if_it_had_not_been(world, folder, name, monkeypatch):
+    monkeypatch.setattr(transfer, "PART", 70)
+    call_command("export_topic", world.name, folder / name)
+    whole = (folder / name).read_bytes()
+
+    def stop(done, total):
+        if done > 400:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        transfer.write_history(resolve.topic(world.name), folder / f"b-{name}", stop)
+    with (folder / f"b-{name}").open("ab") as file:
+        file.write(b"half a part")
+    call_command("export_topic", world.name, folder / f"b-{name}")
+    assert (folder / f"b-{name}").read_bytes() == whole
+
+
+def test_an_import_that_was_broken_off_goes_on_behind_what_is_in(api, world, folder, monkeypatch):
+    monkeypatch.setattr(transfer, "PART", 100)
+    call_command("export_topic", world.name, folder / "out.jsonl.zst")
+    copy = f"copy-{uuid7()}"
+    api.post("/v1/topics", {"name": copy, "partitions": 3})
+    batches = transfer.read_history(folder / "out.jsonl.zst", lambda done, total: None)
+    for _ in range(4):
+        items, note = next(batches)
+        append(copy, items)
+        note()
+    batches.close()
+    call_command("import_topic", copy, folder / "out.jsonl.zst")
+    assert everything(api, copy) == everything(api, world.name)
+
+
+def test_a_line_that_is_no_event_is_named(api, folder):
+    (folder / "in.jsonl").write_text('{"specversion":"1.0","id":"1","source":"/s","type":"t"}\n{"no": "event"}\n')
+    with pytest.raises(CommandError, match="up to line 2"):
+        call_command("import_topic", f"t-{uuid7()}", folder / "in.jsonl")
