@@ -234,7 +234,7 @@ OAUTH2_PROVIDER = {
 
 # Celery: only beat's sweeps travel through it (docs/decisions). The default broker is a folder in HOME.
 CELERY_BROKER_URL = _setting("CELERY_BROKER_URL", "filesystem://")
-CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
+CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
         "data_folder_in": str(HOME / "broker" / "queue"),
         "data_folder_out": str(HOME / "broker" / "queue"),

@@ -4,6 +4,7 @@ import os
 import secrets
 import time
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from django.conf import settings
@@ -55,7 +56,7 @@ def make_broker_folders() -> None:
     """Those of the default broker, which is a folder in the home; any other needs none. Raises Unfit."""
     if not settings.CELERY_BROKER_URL.startswith("filesystem:"):
         return
-    options = settings.CELERY_BROKER_TRANSPORT_OPTIONS
+    options: dict[str, Any] = settings.CELERY_BROKER_TRANSPORT_OPTIONS
     try:
         for name in ("data_folder_in", "data_folder_out", "processed_folder", "control_folder"):
             Path(options[name]).mkdir(parents=True, exist_ok=True)
