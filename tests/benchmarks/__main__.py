@@ -1,4 +1,7 @@
-"""`python -m tests.benchmarks NAME …` (all when none is named); it makes a database of its own beside DATABASE_URL's."""
+"""`python -m tests.benchmarks NAME …` (all when none is named); it makes a database of its own beside DATABASE_URL's.
+
+What is measured beside others needs them: `pip install -e '.[benchmarks]'`.
+"""
 
 import argparse
 import importlib

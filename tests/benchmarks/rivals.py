@@ -1,7 +1,7 @@
 """Queues on PostgreSQL that are driven alike: enqueue, and take and finish, one by one or a hundred at a time.
 
-Each driver lives in a process of its own with one connection. Rivals come from PyPI (procrastinate, pgqueuer); one that is
-not installed is left out.
+Each driver lives in a process of its own with one connection. Rivals come from PyPI: `pip install -e '.[benchmarks]'`; one
+that is not installed is left out.
 """
 
 import asyncio
