@@ -10,6 +10,7 @@ from apps.access.models import Audit
 from apps.cursors.models import Consumer
 from apps.destinations.models import Destination
 from apps.leases.selectors import leases
+from apps.queues.models import Queue
 from tests.console import world
 
 pytestmark = pytest.mark.django_db
@@ -344,7 +345,45 @@ def test_a_lease_is_extended_by_hand_unless_it_waits(login, billing):
     assert Audit.objects.filter(verb="extend").count() == 1
 
 
-@pytest.mark.parametrize("verb", ["expire", "extend"])
+def test_a_lease_is_parked_by_hand_and_its_letters_are_found(login, billing):
+    world.events(billing.topic, 5, partition=1)
+    held = world.lease(billing, 1, 0, 5, worker="worker-9", attempt=4)
+    client, path = login("Operator"), lease_url(billing, held, "park")
+    assert path in client.get("/admin/leases/").content.decode()
+    assert "5 events (attempt 4) become dead letters" in client.get(path).content.decode()
+    answer = client.post(path, {"confirmed": "1", "reason": "poison"}, follow=True)
+    assert "Parked: 5 dead letters" in answer.content.decode()
+    assert "Parked by an operator: poison" in client.get("/admin/dead-letters/").content.decode()
+
+
+def test_groups_and_queues_stand_in_the_same_list(login, topic):
+    made = world.destination(topic, "billing")
+    world.lease(made, 0, 0, 1, worker="w1")
+    group = world.group(topic, "readers")
+    for partition in range(2):
+        world.assign(group, partition, "member-1")
+    queue = Queue.objects.create(name="mails")
+    for number in range(150):
+        world.claim(queue, f"w{number % 3}", ends_in=number)
+    client = login("Viewer")
+    first = client.get("/admin/leases/")
+    assert [row.kind for row in first.context["leases"][:4]] == ["destination", "group", "group", "queue"]
+    second = client.get(f"/admin/leases/?after={first.context['next']}")
+    rows = [*first.context["leases"], *second.context["leases"]]
+    assert len({row.position for row in rows}) == len(rows) == 153 and second.context["next"] == ""
+    assert len(client.get("/admin/leases/?worker=w1&kind=queue").context["leases"]) == 50
+    assert len(client.get("/admin/leases/?worker=w1").context["leases"]) == 51
+    held = client.get("/admin/leases/?kind=group")
+    assert len(held.context["leases"]) == 2 and f"{topic.name}/readers" in held.content.decode()
+
+
+@pytest.mark.parametrize("cursor", ["WzEsIDEsIDEsICJ4Il0", "WzIsIDEsICJ4IiwgIngiXQ", "WzcsIDEsIDEsIDFd", "x", "W10"])
+def test_a_cursor_of_elsewhere_begins_at_the_top(login, billing, cursor):
+    answer = login("Viewer").get(f"/admin/leases/?after={cursor}")
+    assert answer.status_code == 200 and len(answer.context["leases"]) == 1
+
+
+@pytest.mark.parametrize("verb", ["expire", "extend", "park"])
 def test_a_viewer_touches_no_lease_and_one_that_is_settled_is_a_404(login, billing, verb):
     held = world.lease(billing, 1, 0, 5)
     client = login("Viewer")

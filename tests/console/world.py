@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from django.db import connection
 from django.utils import timezone
 
-from apps.cursors.models import Consumer
+from apps.cursors.models import Consumer, Group
 from apps.destinations.models import Destination
 from apps.leases.operations.park import fingerprint
 from apps.topics.models import Topic
@@ -141,5 +141,39 @@ def dead_event(queue, error: str | None = "no", payload: str = '{"n":1}', age: f
         " error, payload) VALUES (%s, %s, 'dead', 0, 10, statement_timestamp(), statement_timestamp(),"
         " statement_timestamp() - %s * interval '1 second', %s, %s)",
         queue.pk, made, age, error, payload,
+    )  # fmt: skip
+    return made
+
+
+def group(home: Topic, name: str) -> Consumer:
+    made = Consumer(topic_id=home.pk, kind="group", name=name)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT nextval(pg_get_serial_sequence('consumer', 'id'))")
+        made.consumer_id = cursor.fetchone()[0]
+    made.save(force_insert=True)
+    Group.objects.create(topic=home, name=name, consumer_id=made.consumer_id)
+    for number in range(home.partitions):
+        execute(
+            "INSERT INTO cursor (topic_id, consumer_id, partition, position) VALUES (%s, %s, %s, 0)",
+            home.pk, made.consumer_id, number,
+        )  # fmt: skip
+    return made
+
+
+def assign(consumer: Consumer, partition: int, member: str, seconds: float = 60) -> None:
+    execute(
+        "UPDATE cursor SET holder = %s, fencing_token = 7, held_until = statement_timestamp() + %s * interval '1 second'"
+        " WHERE topic_id = %s AND consumer_id = %s AND partition = %s",
+        member, seconds, consumer.topic_id, consumer.consumer_id, partition,
+    )  # fmt: skip
+
+
+def claim(queue, worker: str, ends_in: float = 60) -> UUID:
+    made = uuid7()
+    execute(
+        "INSERT INTO queue_event (queue_id, id, state, priority, attempts, scheduled_at, due_at, lease_token, leased_by,"
+        " enqueued_at, payload) VALUES (%s, %s, 'leased', 0, 1, statement_timestamp(),"
+        " statement_timestamp() + %s * interval '1 second', %s, %s, statement_timestamp(), '{}')",
+        queue.pk, made, ends_in, uuid4(), worker,
     )  # fmt: skip
     return made

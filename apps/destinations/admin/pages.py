@@ -71,6 +71,7 @@ class DestinationAdmin(RuntimeAdmin):
             path("<int:number>/resume/", view(self.resume), name="destinations_destination_resume"),
             path("<int:number>/seek/", view(self.seek), name="destinations_destination_seek"),
             path("<int:number>/leases/<uuid:lease>/expire/", view(self.expire), name="destinations_lease_expire"),
+            path("<int:number>/leases/<uuid:lease>/park/", view(self.park), name="destinations_lease_park"),
             path("<int:number>/leases/<uuid:lease>/extend/", view(self.extend), name="destinations_lease_extend"),
             *super().get_urls(),
         ]
@@ -124,6 +125,9 @@ class DestinationAdmin(RuntimeAdmin):
 
     def extend(self, request: HttpRequest, number: int, lease: UUID) -> HttpResponse:
         return tending.extend(request, _named(number), lease, _url(number))
+
+    def park(self, request: HttpRequest, number: int, lease: UUID) -> HttpResponse:
+        return tending.park(request, _named(number), lease, _url(number))
 
     def show(self, request: HttpRequest, row: Destination) -> HttpResponse:
         return self.page(request, "destinations/destination.html", f"Destination {row.name}", _shown(request, row))

@@ -1,4 +1,4 @@
-"""Expire or extend one lease: what becomes of it and of its worker, then the button."""
+"""Expire, extend or park one lease: what becomes of it and of its worker, then the button."""
 
 from uuid import UUID
 
@@ -61,6 +61,29 @@ def extend(request: HttpRequest, row: Destination, lease_id: UUID, back: str) ->
         back=back,
         form_class=ExtendForm,
         blocked="It waits to be delivered again: there is nothing to extend." if held.state == "waiting" else "",
+    )
+    return confirm(request, action)
+
+
+def park(request: HttpRequest, row: Destination, lease_id: UUID, back: str) -> HttpResponse:
+    demand(request, SETTLE)
+    held = lease(row.topic_id, row.consumer_id, lease_id)
+
+    def perform(form: forms.Form) -> str:
+        letters = operations.park_lease(person(request), str(row.uid), lease_id, reason=form.cleaned_data["reason"])
+        return f"Parked: {counted(letters, 'dead letter')}, and the cursor may pass."
+
+    action = Action(
+        title="Park a lease",
+        effects=[
+            f"{counted(held.events, 'event')} (attempt {held.attempt}) become dead letters with a copy of what they hold.",
+            "The cursor may pass them. They can be redriven from the dead letters at any time.",
+            f"If {_worker(held)} acknowledges them later, it is answered stale.",
+        ],
+        button="Park",
+        perform=perform,
+        back=back,
+        danger=True,
     )
     return confirm(request, action)
 
