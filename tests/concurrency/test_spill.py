@@ -1,0 +1,148 @@
+"""The retention task killed at each step, and eight producers against sweeps: each offset is there once, in order."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from django.db import connection
+
+from apps.topics.models import Repair
+from apps.topics.operations import reconcile, spill
+from tests.factories import Api, api_key
+from tests.logs import sql
+from tests.topics.cold import objects, publish, sweep, topic_of, use_store
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
+SCALE = int(os.environ.get("TOWPATH_TEST_SCALE", "1"))
+
+# The steps of a sweep as it takes them; after the named one the process tells, and waits to be killed.
+STEPS = """
+import sys, time
+import django; django.setup()
+from django.db import transaction
+from apps.topics.models import Topic
+from apps.topics.operations import spill
+from core import sql
+
+def reached(step):
+    if step == sys.argv[2]:
+        print("reached", flush=True)
+        time.sleep(60)
+
+topic = Topic.objects.get(id=int(sys.argv[1]))
+rows = spill.read_over(topic, 0)
+reached("read")
+real = spill.sql.run
+def run(*calls):
+    found = real(*calls)
+    reached({"delete_spilled": "deleted", "index_segment": "indexed"}.get(calls[0][0].path.stem))
+    return found
+written = spill.put(topic, 0, rows)
+reached("written")
+spill.sql.run = run
+spill.commit(topic, 0, rows, written)
+reached("committed")
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, settings):
+    settings.TOWPATH = dict(settings.TOWPATH)
+    use_store(tmp_path / "cold")
+    return tmp_path / "cold"
+
+
+@pytest.fixture
+def client(transactional_db):
+    return Api(api_key())
+
+
+def offsets(client, topic):
+    found, first = [], 0
+    while records := client.get(f"/v1/topics/{topic.name}/partitions/0/records?from={first}&limit=1000").json()["records"]:
+        found += [record["offset"] for record in records]
+        first = found[-1] + 1
+    return found
+
+
+def killed_after(step, topic, folder):
+    database = connection.settings_dict
+    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    environment = {**os.environ, "DATABASE_URL": url, "TOWPATH_COLD_URL": f"file://{folder}", "PYTHONPATH": "platform:."}
+    environment["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    command = [sys.executable, "-c", STEPS, str(topic.id), step]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "reached\n"
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("step", ["read", "written", "deleted", "indexed", "committed"])
+def test_killed_at_a_step_and_run_again_twice_it_loses_nothing_doubles_nothing_and_leaves_no_orphan(client, folder, step):
+    topic = topic_of(client, hot_records=10)
+    publish(client, topic, 100)
+    killed_after(step, topic, folder)
+    assert offsets(client, topic) == list(range(100))
+    publish(client, topic, 30, start=100)  # so that the next run takes another end for the same beginning
+    for _ in range(2):
+        sweep(topic)
+        assert offsets(client, topic) == list(range(130))
+    for path in objects(folder / "segments"):
+        os.utime(path, (time.time() - 7_200,) * 2)
+    reconcile.reconcile_topic(topic)
+    named = {locator for (locator,) in sql("SELECT locator FROM segment WHERE topic_id = %s", topic.id)}
+    assert {path.relative_to(folder).as_posix() for path in objects(folder / "segments")} == named
+    assert topic.sweep.__class__.objects.get(topic=topic).problems == []
+    assert Repair.objects.filter(topic_id=topic.id, kind="orphan").count() == (step in ("written", "deleted", "indexed"))
+    assert offsets(client, topic) == list(range(130))
+
+
+def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_trim(client, folder):
+    topic = topic_of(client, hot_records=50)
+    each, stop, seen = 60 * SCALE, threading.Event(), []
+
+    def produce(name):
+        try:
+            own = Api(client.token)
+            for number in range(each):
+                sent = [{"partitionKey": "k", "payload": f"{name}-{number}-{part}"} for part in range(5)]
+                assert own.post(f"/v1/topics/{topic.name}/records", sent).status_code == 202
+        finally:
+            connection.close()
+
+    def trim():
+        try:
+            while not stop.is_set():
+                spill.sweep_topic(topic)
+        finally:
+            connection.close()
+
+    def read():
+        try:
+            own = Api(client.token)
+            while not stop.is_set() or len(seen) < 8 * each * 5:
+                answer = own.get(f"/v1/topics/{topic.name}/partitions/0/records?from={len(seen)}&limit=200")
+                assert answer.status_code == 200, answer.content
+                seen.extend((record["offset"], record["body"]["payload"]) for record in answer.json()["records"])
+        finally:
+            connection.close()
+
+    producers = [threading.Thread(target=produce, args=(n,)) for n in range(8)]
+    others = [threading.Thread(target=run) for run in (trim, trim, read)]
+    for thread in producers + others:
+        thread.start()
+    for thread in producers:
+        thread.join(60)
+    stop.set()
+    for thread in others:
+        thread.join(60)
+    assert [offset for offset, _ in seen] == list(range(8 * each * 5))
+    assert len({payload for _, payload in seen}) == len(seen)
+    assert objects(folder / "segments")
