@@ -9,6 +9,7 @@ SECTIONS: dict[str, list[tuple[str, str, str]]] = {
     "": [("Overview", "monitoring", "index")],
     "Reading": [
         ("Destinations", "outbound", "destinations_destination_changelist"),
+        ("Consumer groups", "groups", "cursors_group_changelist"),
         ("Leases", "lock_clock", "leases"),
         ("Dead letters", "mail_off", "dead_letters"),
         ("Bulk operations", "checklist", "console_bulk_changelist"),

@@ -5,8 +5,9 @@ from typing import Any
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 
+from apps.topics.hashing import partition_for
 from apps.topics.models import Topic
-from apps.topics.selectors.browsing import PartitionNow, Seen, SeenPage, TopicNow, latest, one, scan
+from apps.topics.selectors.browsing import PartitionNow, Seen, SeenPage, TopicNow, latest, offset_since, one, scan
 from core.admin import demand, may, page, shown_payload
 from core.errors import InvalidField
 from core.json_text import indented
@@ -20,7 +21,9 @@ SHOWN_CHARACTERS = 32_768  # of a payload in the page; the whole is behind the l
 class BrowseForm(forms.Form):
     partition = forms.IntegerField(required=False, min_value=0, label="Partition")
     start = forms.CharField(required=False, max_length=30, label="From (offset or sequence)")
+    since = forms.DateTimeField(required=False, label="From (time, UTC)")
     type = forms.CharField(required=False, max_length=200, label="Type")
+    key = forms.CharField(required=False, max_length=2_048, strip=False, label="Partition key")
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or self.cleaned_data
@@ -43,14 +46,17 @@ def browse(request: HttpRequest, topic: Topic, now: TopicNow) -> dict[str, Any]:
     given = form.cleaned_data if form.is_valid() else {}
     part = _partition(now, given)
     found = _found(topic, part, given)
-    earlier = max(part.hot, given["start"] - LIMIT) if part and given.get("start") and given["start"] > part.hot else None
+    start = given.get("start")
+    earlier = max(part.oldest, start - LIMIT) if part and start and start > part.oldest else None
     return {"form": form, "part": part, "events": found.events, "next": found.next, "earlier": earlier}
 
 
 def _partition(now: TopicNow, given: dict[str, Any]) -> PartitionNow | None:
-    """A type or an offset is looked for in one partition, the first unless another is named."""
+    """A key is looked for in its partition; a type, a time or an offset in one, the first unless another is named."""
     number = given.get("partition")
-    if number is None and (given.get("type") or given.get("start") is not None):
+    if given.get("key"):
+        number = partition_for(given["key"], len(now.partitions) or 1)
+    if number is None and (given.get("since") or given.get("type") or given.get("start") is not None):
         number = 0
     return next((part for part in now.partitions if part.partition == number), None)
 
@@ -58,10 +64,12 @@ def _partition(now: TopicNow, given: dict[str, Any]) -> PartitionNow | None:
 def _found(topic: Topic, part: PartitionNow | None, given: dict[str, Any]) -> SeenPage:
     if part is None:
         return SeenPage(latest(topic.pk, LIMIT), None)
-    start = given.get("start")
+    start, narrowed = given.get("start"), bool(given.get("type") or given.get("key"))
+    if start is None and given.get("since"):
+        start = offset_since(part, given["since"])
     if start is None:
-        start = part.hot if given.get("type") else max(part.hot, part.next - LIMIT)
-    return scan(part, start, LIMIT, given.get("type") or None)
+        start = part.oldest if narrowed else max(part.oldest, part.next - LIMIT)
+    return scan(part, start, LIMIT, given.get("type") or None, given.get("key") or None)
 
 
 def show(request: HttpRequest, topic: Topic, partition: int, offset: int) -> HttpResponse:

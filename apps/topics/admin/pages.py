@@ -10,8 +10,8 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from apps.topics.admin import events
-from apps.topics.models import Topic
-from apps.topics.selectors.browsing import TopicNow, topics_now
+from apps.topics.models import Repair, Sweep, Topic
+from apps.topics.selectors.browsing import TopicNow, cold_now, topics_now
 from core import words
 from core.admin import RuntimeAdmin, demand
 
@@ -66,7 +66,10 @@ class TopicAdmin(RuntimeAdmin):
 
     def show(self, request: HttpRequest, row: Topic) -> HttpResponse:
         now = topics_now([row.pk]).get(row.pk, NOTHING)
-        context = {"topic": row, "now": now, **events.browse(request, row, now)}
+        sweep = Sweep.objects.filter(topic_id=row.pk).first()
+        repairs = Repair.objects.filter(topic_id=row.pk).order_by("-id")[:5]
+        kept = {"cold": cold_now(row.pk), "sweep": sweep, "repairs": repairs}
+        context = {"topic": row, "now": now, **kept, **events.browse(request, row, now)}
         return self.page(request, "topics/topic.html", f"Topic {row.name}", context)
 
     def event(self, request: HttpRequest, number: int, partition: int, offset: int) -> HttpResponse:

@@ -1,16 +1,21 @@
 """What administrators see of a log: where its partitions stand, and its events a page at a time, bodies only one by one."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
+from apps.topics.cold.segment import LogRow
+from apps.topics.selectors import cold
 from core import sql
 from core.sequence import sequence
 
 PARTITIONS_NOW = sql.statement(__file__, "partitions_now")
 LATEST = sql.statement(__file__, "latest")
 SCAN = sql.statement(__file__, "scan")
+FIRST_SINCE = sql.statement(__file__, "first_since")
+COLD_NOW = sql.statement(__file__, "cold_now")
 ONE_EVENT = sql.statement(__file__, "one_event")
 
 SCANNED = 1_000  # offsets looked at for one page of a type
@@ -92,6 +97,19 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class ColdNow:
+    """What of a partition is in cold storage; bytes as stored, raw as appended."""
+
+    partition: int
+    segments: int
+    records: int
+    bytes: int
+    raw_bytes: int
+    first_at: datetime | None
+    last_at: datetime | None
+
+
+@dataclass(frozen=True)
 class SeenPage:
     events: list[Seen]
     next: int | None
@@ -110,15 +128,51 @@ def latest(topic_id: int, limit: int) -> list[Seen]:
     return [Seen(*row) for row in sql.run((LATEST, {"topic_id": topic_id, "limit": limit}))[0]]
 
 
-def scan(now: PartitionNow, first: int, limit: int, types: str | None = None) -> SeenPage:
-    """From `first` on, or the oldest that is there. Of a type (`order.*`) as far as SCANNED offsets reach."""
-    start = max(first, now.hot)
-    before = min(now.next, start + (SCANNED if types else limit))
-    asked = {"topic_id": now.topic_id, "partition": now.partition, "first": start, "before": before, "limit": limit}
-    rows = sql.run((SCAN, {**asked, "type": types and _pattern(types)}))[0]
-    events = [Seen(*row) for row in rows]
+def scan(now: PartitionNow, first: int, limit: int, types: str | None = None, key: str | None = None) -> SeenPage:
+    """From `first` on, or the oldest that is there, up to the seam or the head.
+
+    Of a type (`order.*`) or a partition key as far as SCANNED offsets reach.
+    """
+    start = max(first, now.oldest)
+    before = min(now.next, start + (SCANNED if types or key is not None else limit))
+    if start < now.hot:
+        before = min(before, now.hot)
+        events = _cold(now, start, before, limit, types, key)
+    else:
+        asked = {"topic_id": now.topic_id, "partition": now.partition, "first": start, "before": before, "limit": limit}
+        rows = sql.run((SCAN, {**asked, "type": types and _pattern(types), "key": key}))[0]
+        events = [Seen(*row) for row in rows]
     then = events[-1].offset + 1 if len(events) == limit else before
     return SeenPage(events, then if then < now.next else None)
+
+
+def _cold(now: PartitionNow, start: int, before: int, limit: int, types: str | None, key: str | None) -> list[Seen]:
+    wanted = re.compile(".*".join(map(re.escape, types.split("*"))), re.DOTALL) if types else None
+    rows = cold.read_from(now.topic_id, now.partition, start, before - start)
+    return [
+        _seen(now.partition, row)
+        for row in rows
+        if (wanted is None or wanted.fullmatch(row.type or "")) and key in (None, row.partition_key)
+    ][:limit]
+
+
+def _seen(partition: int, row: LogRow, body: str | None = None) -> Seen:
+    described = (row.kind, row.partition_key, row.key, row.type, row.source, row.subject)
+    return Seen(partition, row.offset, row.appended_at, *described, len(row.body.encode()), body)
+
+
+def offset_since(now: PartitionNow, time: datetime) -> int:
+    """The first event appended then or later; the head when there is none."""
+    found = cold.offsets_since(now.topic_id, time).get(now.partition)
+    if found is not None:
+        return found
+    rows = sql.run((FIRST_SINCE, {"topic_id": now.topic_id, "partition": now.partition, "first": now.hot, "time": time}))[0]
+    return int(rows[0][0]) if rows else now.next
+
+
+def cold_now(topic_id: int) -> list[ColdNow]:
+    """One a partition."""
+    return [ColdNow(*row) for row in sql.run((COLD_NOW, {"topic_id": topic_id}))[0]]
 
 
 def _pattern(types: str) -> str:
@@ -129,4 +183,6 @@ def _pattern(types: str) -> str:
 def one(topic_id: int, partition: int, offset: int) -> Seen | None:
     """With its body; None when it is not (or no longer) there."""
     (rows,) = sql.run((ONE_EVENT, {"topic_id": topic_id, "partition": partition, "offset": offset}))
-    return Seen(*rows[0]) if rows else None
+    if rows:
+        return Seen(*rows[0])
+    return next((_seen(partition, row, row.body) for row in cold.rows_at(topic_id, partition, [offset])), None)

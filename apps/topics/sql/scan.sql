@@ -6,5 +6,6 @@ SELECT
 FROM event
 WHERE topic_id = %(topic_id)s AND partition = %(partition)s AND "offset" >= %(first)s AND "offset" < %(before)s
     AND (%(type)s::text IS NULL OR type LIKE %(type)s)
+    AND (%(key)s::text IS NULL OR partition_key = %(key)s)
 ORDER BY "offset"
 LIMIT %(limit)s
