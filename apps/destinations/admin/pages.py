@@ -14,9 +14,9 @@ from unfold.decorators import display
 from unfold.views import ChangeList
 
 from apps.access.models import Audit
-from apps.destinations.admin import cells, pausing, seeking, tending
+from apps.destinations.admin import cells, letters, pausing, seeking, sending, tending
 from apps.destinations.admin.cells import Row, rows
-from apps.destinations.models import Destination
+from apps.destinations.models import Destination, Type
 from apps.destinations.selectors.cause import STATES
 from apps.destinations.selectors.standing import in_state
 from apps.destinations.selectors.trend import trends, workers
@@ -73,6 +73,10 @@ class DestinationAdmin(RuntimeAdmin):
             path("<int:number>/leases/<uuid:lease>/expire/", view(self.expire), name="destinations_lease_expire"),
             path("<int:number>/leases/<uuid:lease>/park/", view(self.park), name="destinations_lease_park"),
             path("<int:number>/leases/<uuid:lease>/extend/", view(self.extend), name="destinations_lease_extend"),
+            path("<int:number>/letters/<uuid:letter>/redrive/", view(self.redrive), name="destinations_letter_redrive"),
+            path("<int:number>/letters/<uuid:letter>/discard/", view(self.discard), name="destinations_letter_discard"),
+            path("<int:number>/test/", view(self.test), name="destinations_destination_test"),
+            path("<int:number>/resend/", view(self.resend), name="destinations_destination_resend"),
             *super().get_urls(),
         ]
 
@@ -129,6 +133,18 @@ class DestinationAdmin(RuntimeAdmin):
     def park(self, request: HttpRequest, number: int, lease: UUID) -> HttpResponse:
         return tending.park(request, _named(number), lease, _url(number))
 
+    def redrive(self, request: HttpRequest, number: int, letter: UUID) -> HttpResponse:
+        return letters.redrive(request, _named(number), letter, _url(number))
+
+    def discard(self, request: HttpRequest, number: int, letter: UUID) -> HttpResponse:
+        return letters.discard(request, _named(number), letter, _url(number))
+
+    def test(self, request: HttpRequest, number: int) -> HttpResponse:
+        return sending.test(request, _webhook(number), _url(number))
+
+    def resend(self, request: HttpRequest, number: int) -> HttpResponse:
+        return sending.again(request, _webhook(number), _url(number))
+
     def show(self, request: HttpRequest, row: Destination) -> HttpResponse:
         return self.page(request, "destinations/destination.html", f"Destination {row.name}", _shown(request, row))
 
@@ -147,6 +163,10 @@ def _named(number: int) -> Destination:
     return get_object_or_404(Destination.objects.select_related("topic"), pk=number)
 
 
+def _webhook(number: int) -> Destination:
+    return get_object_or_404(Destination.objects.select_related("topic"), pk=number, type=Type.WEBHOOK)
+
+
 def _url(number: int) -> str:
     return reverse("admin:destinations_destination_change", args=[number])
 
@@ -157,7 +177,9 @@ def _shown(request: HttpRequest, row: Destination) -> dict[str, Any]:
     seconds, step = SPANS[span]
     history = trends([key], seconds, step).get(key)
     steps = history.steps if history else ()
-    audit = Audit.objects.filter(object_kind__in=("destination", "lease"), object_name=row.name).order_by("-id")
+    audit = Audit.objects.filter(object_kind__in=("destination", "lease", "dead-letter"), object_name=row.name).order_by(
+        "-id"
+    )
     return {
         "destination": row,
         "stands": rows([row]).get(row.pk),
@@ -172,4 +194,20 @@ def _shown(request: HttpRequest, row: Destination) -> dict[str, Any]:
         "may_pause": may(request, pausing.PAUSE),
         "may_settle": may(request, tending.SETTLE),
         "may_seek": may(request, seeking.SEEK),
+        "letters": letters.letters(row),
+        "letters_shown": letters.SHOWN,
+        "may_redrive": may(request, letters.REDRIVE),
+        "may_discard": may(request, letters.DISCARD),
+        **(_pushed(request, row) if row.type != Type.DURABLE_CONSUMER else {}),
+    }
+
+
+def _pushed(request: HttpRequest, row: Destination) -> dict[str, Any]:
+    """Where it pushes to and how that goes; secrets are on no page."""
+    return {
+        "target": list(row.settings.get(row.type.lower(), {}).items()),
+        "push": sending.push_state(row),
+        "attempts": sending.shown_attempts(row) if row.type == Type.WEBHOOK else [],
+        "may_test": may(request, sending.TEST),
+        "may_read": may(request, "console.view_payloads"),
     }

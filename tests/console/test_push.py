@@ -1,0 +1,119 @@
+"""What pushes, in the admin: targets, breaker, attempts, sending by hand, dead letters and parking."""
+
+from ipaddress import ip_network
+
+import pytest
+from django.db import connection
+
+from apps.access.models import Audit
+from apps.destinations.models import Destination, PushState, WebhookSecret
+from apps.leases.models import DeadLetter
+from tests.console import world
+from tests.destinations.endpoint import Endpoint
+from tests.factories import Api, api_key
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/destinations/destination/"
+MARKUP = "<script>alert(1)</script>"
+SURE = {"reason": "because", "confirmed": "1"}
+
+
+def url(row, verb="change"):
+    return f"{LIST}{row.pk}/{verb}/"
+
+
+@pytest.fixture
+def endpoint(settings):
+    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
+    with Endpoint() as server:
+        yield server
+
+
+@pytest.fixture
+def hook(db, endpoint):
+    target = {"url": endpoint.url("200"), "timeoutSeconds": 1}
+    body = {"name": "hook", "type": "WEBHOOK", "topic": "orders", "webhook": target, "startAt": "oldest"}
+    assert Api(api_key()).post("/v1/event-destinations", body).status_code == 201
+    return Destination.objects.get(name="hook")
+
+
+@pytest.fixture
+def reader(db):
+    topic = world.topic(name="letters")
+    world.events(topic, 5)
+    return world.destination(topic, "reader")
+
+
+def test_a_webhook_shows_its_target_its_breaker_and_never_its_secret(login, hook):
+    PushState.objects.create(
+        destination=hook, failures=7, held_code="breaker_open", held_since="2026-01-01T00:00:00Z",
+        failing_since="2026-01-01T00:00:00Z", last_error=f"answered 500 {MARKUP}",
+    )  # fmt: skip
+    html = login("Viewer").get(url(hook)).content.decode()
+    assert hook.settings["webhook"]["url"] in html and "open since" in html and "answered 500" in html
+    assert MARKUP not in html and WebhookSecret.objects.get().secret not in html
+
+
+def test_a_test_event_is_sent_from_the_page_and_stands_in_its_attempts(login, hook, endpoint):
+    client = login("Admin")
+    assert "towpath.test" in client.get(url(hook, "test")).content.decode()
+    assert endpoint.requests == []
+    answer = client.post(url(hook, "test"), SURE, follow=True).content.decode()
+    assert "Answered 200" in answer and "test_" in answer
+    assert len(endpoint.requests) == 1
+
+
+def test_an_event_is_sent_again_from_the_page(login, hook, endpoint):
+    world.events(hook.topic, 3)
+    answer = login("Admin").post(
+        url(hook, "resend"), {"sequence": "000.00000000000000000002", "confirmed": "1"}, follow=True
+    )
+    assert "Answered 200" in answer.content.decode()
+    assert endpoint.requests[0].headers["webhook-id"].endswith("/000.00000000000000000002")
+    wrong = login("Admin").post(url(hook, "resend"), {"sequence": "17", "confirmed": "1"})
+    assert "Must be a sequence" in wrong.content.decode()
+
+
+@pytest.mark.parametrize("verb", ["test", "resend"])
+def test_viewers_send_nothing_and_other_types_have_no_such_page(login, hook, reader, endpoint, verb):
+    assert login("Viewer").post(url(hook, verb), SURE).status_code == 403
+    assert login("Admin").get(url(reader, verb)).status_code == 404
+    assert endpoint.requests == []
+
+
+def test_dead_letters_are_listed_redriven_and_discarded(login, reader):
+    one, other = (world.dead_letter(reader, offset, f"boom {MARKUP}") for offset in (0, 1))
+    client = login("Admin")
+    html = client.get(url(reader)).content.decode()
+    assert html.count("boom") == 2 and MARKUP not in html
+    assert "as attempt 1" in client.get(url(reader, f"letters/{one}/redrive")).content.decode()
+    client.post(url(reader, f"letters/{one}/redrive"), SURE)
+    client.post(url(reader, f"letters/{other}/discard"), SURE)
+    [left] = DeadLetter.objects.filter(topic_id=reader.topic_id)
+    assert (left.id, left.state) == (one, "redriven")
+    assert set(Audit.objects.filter(object_kind="dead-letter").values_list("verb", flat=True)) == {"redrive", "discard"}
+    assert "already" in client.get(url(reader, f"letters/{one}/redrive")).content.decode()
+
+
+def test_redriving_and_discarding_need_their_permission(login, reader):
+    letter = world.dead_letter(reader, 0)
+    viewer = login("Viewer")
+    for verb in ("redrive", "discard"):
+        assert viewer.post(url(reader, f"letters/{letter}/{verb}"), SURE).status_code == 403
+    assert login("Operator").post(url(reader, f"letters/{letter}/discard"), SURE).status_code == 403
+    assert DeadLetter.objects.filter(id=letter, state="dead").exists()
+
+
+def test_a_lease_is_parked_from_the_page(login, reader):
+    held = world.lease(reader, 0, 0, 3)
+    client = login("Admin")
+    assert "become dead letters" in client.get(url(reader, f"leases/{held}/park")).content.decode()
+    client.post(url(reader, f"leases/{held}/park"), SURE)
+    assert DeadLetter.objects.filter(topic_id=reader.topic_id).count() == 3
+    assert Audit.objects.get(verb="park").reason == "because"
+
+
+def test_the_page_stays_within_its_queries(login, hook, django_assert_max_num_queries):
+    client = login("Viewer")
+    with django_assert_max_num_queries(20, connection=connection):
+        client.get(url(hook))
