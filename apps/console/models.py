@@ -106,3 +106,20 @@ class BulkItem(models.Model):
                 fields=["bulk", "n"], condition=models.Q(state__in=["skipped", "failed"]), name="bulk_item_not_done"
             ),
         ]
+
+
+class OverviewSample(models.Model):
+    """The sums over everything at an instant. `appended` and `settled` only grow while nothing is deleted."""
+
+    at = models.DateTimeField(primary_key=True)
+    appended = models.BigIntegerField()
+    settled = models.BigIntegerField()
+    lag_events = models.BigIntegerField()
+    in_flight = models.BigIntegerField()
+    waiting = models.BigIntegerField()
+    queued = models.BigIntegerField()
+    queued_dead = models.BigIntegerField()
+    connections = models.IntegerField()
+
+    class Meta:
+        db_table = "overview_sample"

@@ -5,6 +5,7 @@ from celery import shared_task
 from apps.console import health
 from apps.console.operations import advance_bulk as bulk
 from apps.console.operations import cancel_bulk
+from apps.console.operations.sample import sample_overview
 from core import partitions
 
 
@@ -27,3 +28,8 @@ def advance_bulk() -> int:
 @shared_task(name="console.forget_bulk_items")
 def forget_bulk_items() -> int:
     return cancel_bulk.forget_items()
+
+
+@shared_task(name="console.sample")
+def sample() -> int:
+    return sample_overview()

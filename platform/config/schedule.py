@@ -25,6 +25,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "thin lag samples and forget workers": every(600, "destinations.thin"),
     "forget events of channels": every(30, "channels.forget_events"),
     "forget logs and grants of channels": every(600, "channels.forget_rest"),
+    "sample the overview": every(15, "console.sample"),
     "work off bulk operations": every(5, "console.advance_bulk"),
     "forget items of old bulk operations": every(3600, "console.forget_bulk_items"),
     "make and drop day partitions": every(3600, "console.roll_partitions"),

@@ -4,10 +4,14 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
 
-from apps.console import health
-from apps.console.models import BeatProof
+from apps.console import health, metrics
+from apps.console.models import BeatProof, OverviewSample
+from apps.console.operations.sample import sample_overview
+from apps.console.selectors.history import charts
 from apps.cursors.models import Consumer
+from apps.destinations.operations.sample import sample_lag
 from apps.queues.models import Queue, Schedule
 from tests.console import world
 
@@ -84,3 +88,86 @@ def test_a_schedule_that_cannot_fire_is_named(login):
         created_at=timezone.now(), error="There is no time zone Mars/Base.",
     )  # fmt: skip
     assert "There is no time zone Mars/Base." in login("Viewer").get("/admin/").content.decode()
+
+
+def test_charts_show_sums_of_samples_and_rates_between_them(login, at_most):
+    made = world.destination(world.topic(), "billing")
+    world.sample(made, age=10, lag=40, settled=100, head=140)
+    world.queue_sample(queue("mails"), 10, ready=7, dead=2)
+    world.events(made.topic, 60)
+    assert sample_overview() == 1 and sample_overview() == 0
+    row = OverviewSample.objects.get()
+    assert (row.appended, row.settled, row.lag_events, row.queued, row.queued_dead) == (60, 100, 40, 7, 2)
+    earlier = row.at - timedelta(seconds=60)
+    OverviewSample.objects.create(at=earlier, appended=0, settled=160, lag_events=10, in_flight=0, waiting=0, queued=0,
+                                  queued_dead=0, connections=3)  # fmt: skip
+    found = {chart.title: [value for _, value in chart.points] for chart in charts("1h")}
+    assert found["Events in"] == [1.0] and found["Events settled by destinations"] == [None]
+    assert found["Lag of all destinations"] == [10.0, 40.0] and found["Depth of all queues"] == [0.0, 7.0]
+    client = login("Viewer")
+    for span in ("1h", "24h", "7d", "<b>"):
+        with at_most(19):
+            html = client.get(f"/admin/?span={span}").content.decode()
+        assert "Live connections" in html and "<b>" not in html
+
+
+def test_a_time_without_samples_is_a_gap_and_old_ones_are_forgotten(db):
+    now = timezone.now()
+    for age in (3000, 2985, 15, 0):
+        OverviewSample.objects.create(at=now - timedelta(seconds=age), appended=0, settled=0, lag_events=5, in_flight=0,
+                                      waiting=0, queued=0, queued_dead=0, connections=0)  # fmt: skip
+    (lag,) = [chart for chart in charts("1h") if chart.title == "Lag of all destinations"]
+    assert None in [value for _, value in lag.points]
+    world.execute("UPDATE overview_sample SET at = at - interval '9 days'")
+    sample_overview()
+    assert OverviewSample.objects.count() == 1
+
+
+def test_dead_letters_of_destinations_need_somebody(login):
+    made = world.destination(world.topic(), "billing")
+    for number in range(3):
+        world.dead_letter(made, number, error="<i>refused</i>")
+    world.dead_letter(made, 5, error="TimeoutError")
+    html = login("Viewer").get("/admin/").content.decode()
+    assert "4 dead letters, of 2 errors" in html and "<i>refused" not in html and 'href="/admin/dead-letters/"' in html
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"enabled": False}, "switched off"),
+        ({"last_run_at": timezone.now() - timedelta(hours=2)}, "overdue: last sent 2 h ago"),
+        ({"last_run_at": timezone.now()}, None),
+        ({"last_run_at": None}, None),
+    ],
+)
+def test_a_sweep_that_is_not_sent_needs_somebody(login, fields, said):
+    health.prove_beat()
+    every = IntervalSchedule.objects.create(every=60, period="seconds")
+    made = PeriodicTask.objects.create(name="sweep things", task="x.y", interval=every, enabled=fields.get("enabled", True))
+    PeriodicTask.objects.filter(pk=made.pk).update(**fields)
+    html = login("Viewer").get("/admin/").content.decode()
+    assert ("sweep things" in html) == (said is not None) and (said or "") in html
+
+
+def test_the_same_number_stands_in_list_detail_api_overview_and_metrics(login, api):
+    topic = world.topic()
+    world.events(topic, 1234, age=600)
+    made = world.destination(topic, "billing")
+    world.execute("UPDATE cursor SET position = 1100 WHERE consumer_id = %s AND partition = 0", made.consumer_id)
+    world.lease(made, 0, 1000, 100)
+    sample_lag()
+    metrics._looked_at = 0.0
+    exposed = api.get("/metrics").content.decode()
+    lag = api.get("/v1/event-destinations/billing/lag").json()
+    assert (lag["lagEvents"], lag["inFlight"]) == (234, 100)
+    assert f'towpath_lag_events{{kind="destination",name="billing",topic="{topic.name}"}} 234.0' in exposed
+    assert f'towpath_in_flight{{kind="destination",name="billing",topic="{topic.name}"}} 100.0' in exposed
+    client = login("Viewer")
+    listed = client.get("/admin/destinations/destination/").content.decode()
+    shown = client.get(f"/admin/destinations/destination/{made.pk}/change/").content.decode()
+    overview = client.get("/admin/").content.decode()
+    assert "234 events" in listed and "<dd>234</dd>" in shown and "<dd>234</dd>" in overview
+    assert "100 / 1,000" in listed and "100 / 1,000" in shown
+    for page in (listed, shown):
+        assert lag["cause"]["text"] in page

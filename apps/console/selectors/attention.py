@@ -3,9 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
 
 from django.utils import timezone
+from django_celery_beat.models import PeriodicTask
 
+from apps.console.selectors.dead_letters import BEFORE_ALL
+from apps.console.selectors.dead_letters import of_destinations as of_groups
 from apps.destinations.selectors.standing import Standing
 from apps.queues.models import Queue, Schedule
 from apps.queues.selectors import Sample
@@ -29,6 +33,9 @@ URGENCY = (
 WORST = 4  # so many of them are red
 UNCLAIMED_SECONDS = 600
 SCHEDULES_LOOKED_AT = 50
+GROUPS_LOOKED_AT = 200
+BEAT_WRITES_SECONDS = 300
+"""Beat writes down what it sent about every three minutes."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,33 @@ def of_schedules() -> Iterator[Need]:
     broken = Schedule.objects.filter(enabled=True).exclude(error="").order_by("name")[:SCHEDULES_LOOKED_AT]
     for schedule in broken:
         yield Need(URGENCY.index("target_missing"), "schedule", schedule.pk, schedule.name, schedule.error)
+
+
+def of_dead_letters() -> Iterator[Need]:
+    """Of destinations; those of queues stand with their queue."""
+    found = sorted(of_groups(BEFORE_ALL, GROUPS_LOOKED_AT), key=lambda group: group.home)
+    for name, groups in groupby(found, key=lambda group: group.home):
+        each = list(groups)
+        number, more = sum(group.number for group in each), "+" if any(group.is_more for group in each) else ""
+        text = f"{number:,}{more} dead {'letter' if number == 1 else 'letters'}, of {counted(len(each), 'error')}"
+        latest = max(each, key=lambda group: group.last_at)
+        yield Need(URGENCY.index("held_by_lease"), "dead letters", latest.home_id, name, text, latest.error, latest.last_at)
+
+
+def of_sweeps() -> Iterator[Need]:
+    """What beat has not sent for long, while it lives: somebody switched it off, or it cannot be sent."""
+    tasks = PeriodicTask.objects.filter(interval__isnull=False).select_related("interval").order_by("name")
+    for task in tasks:
+        if not task.enabled:
+            yield Need(URGENCY.index("disabled"), "sweep", task.pk, task.name, "switched off")
+        elif task.last_run_at is not None and _seconds(task.last_run_at) > _limit(task):
+            text = f"overdue: last sent {age(_seconds(task.last_run_at))} ago"
+            yield Need(URGENCY.index("disabled"), "sweep", task.pk, task.name, text)
+
+
+def _limit(task: PeriodicTask) -> float:
+    seconds: float = task.interval.schedule.run_every.total_seconds()
+    return 3 * seconds + BEAT_WRITES_SECONDS
 
 
 def _seconds(moment: datetime) -> float:

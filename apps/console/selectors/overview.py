@@ -9,10 +9,11 @@ from django.db.models.functions import Now
 
 from apps.console.health import PROOF_SECONDS
 from apps.console.models import BeatProof
-from apps.console.selectors.attention import Need, of_destinations, of_queues, of_schedules
+from apps.console.selectors.attention import Need, of_dead_letters, of_destinations, of_queues, of_schedules, of_sweeps
+from apps.console.selectors.history import Chart, charts
 from apps.destinations.models import Destination
 from apps.destinations.selectors.standing import Standing, standings
-from apps.destinations.selectors.trend import Consumer, Trend, trends
+from apps.destinations.selectors.trend import trends
 from apps.queues.models import Queue
 from apps.queues.selectors import standings as queue_standings
 
@@ -38,7 +39,6 @@ class Reading:
     waiting: int
     rate_in: float | None
     rate_out: float | None
-    lag: Sequence[tuple[datetime, float]]
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,16 @@ class Overview:
     more: int
     reading: Reading
     queued: Queued
+    charts: Sequence[Chart]
 
 
-def overview() -> Overview:
+def overview(span: str) -> Overview:
     """A handful of queries for any number of destinations and queues."""
     found = standings(Destination.objects.all())
     queues = list(Queue.objects.filter(deleted_at=None)[:QUEUES])
     samples = {number: each.now for number, each in queue_standings([queue.pk for queue in queues]).items()}
     needs = [*of_destinations(found), *of_queues(queues, samples), *of_schedules()]
+    needs += [*of_dead_letters(), *of_sweeps()]
     needs.sort(key=lambda need: (need.rank, need.name))
     return Overview(
         beat=_beat(),
@@ -79,6 +81,7 @@ def overview() -> Overview:
             in_flight=sum(sample.in_flight for sample in samples.values()),
             dead=sum(sample.dead for sample in samples.values()),
         ),
+        charts=charts(span),
     )
 
 
@@ -101,19 +104,9 @@ def _reading(found: Sequence[Standing]) -> Reading:
         waiting=sum(each.status.waiting for each in found),
         rate_in=_together(trend.rate_in for trend in history.values()),
         rate_out=_together(trend.rate_out for trend in history.values()),
-        lag=_summed(history),
     )
 
 
 def _together(rates: Iterable[float | None]) -> float | None:
     known = [rate for rate in rates if rate is not None]
     return sum(known) if known else None
-
-
-def _summed(history: dict[Consumer, Trend]) -> list[tuple[datetime, float]]:
-    """The lag of all destinations together, step by step."""
-    steps: dict[datetime, float] = {}
-    for trend in history.values():
-        for step in trend.steps:
-            steps[step.at] = steps.get(step.at, 0.0) + step.lag_events
-    return sorted(steps.items())

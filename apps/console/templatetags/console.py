@@ -32,3 +32,12 @@ def line_chart(title: str, points: charts.Points, unit: str = "events") -> dict[
         "first": points[0][0] if points else None,
         "last": points[-1][0] if points else None,
     }
+
+
+def _said(value: float, unit: str) -> str:
+    match unit:
+        case "seconds":
+            return words.age(value)
+        case "a second":
+            return words.rate(value)
+    return f"{words.count(int(value))} {unit}".rstrip()
