@@ -17,6 +17,8 @@ DATABASE_SECONDS = 5.0
 FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
 OLDEST_SNAPSHOT = sql.statement(__file__, "oldest_snapshot")
+LOG_FIGURES = sql.statement(__file__, "log_figures")
+REPAIRS_MADE = sql.statement(__file__, "repairs")
 DEAD_TUPLES = sql.statement(__file__, "dead_tuples")
 
 OLDEST_XMIN = Gauge("towpath_oldest_xmin_seconds", "Age of the oldest transaction that keeps dead rows.")
@@ -26,6 +28,12 @@ LAG_EVENTS = Gauge("towpath_lag_events", "Events from the first unsettled one to
 LAG_SECONDS = Gauge("towpath_lag_seconds", "Age of the first unsettled event, as last sampled; NaN: not known.", _READER)
 IN_FLIGHT = Gauge("towpath_in_flight", "Events leased and unexpired, as last sampled.", _READER)
 LAG_SAMPLED = Gauge("towpath_lag_sampled_timestamp_seconds", "When that sample was taken.", _READER)
+_TOPIC = ["topic"]
+HOT_RECORDS = Gauge("towpath_hot_records", "Events in the hot window.", _TOPIC)
+HOT_BYTES = Gauge("towpath_hot_bytes", "Bytes in the hot window.", _TOPIC)
+COLD_RECORDS = Gauge("towpath_cold_records", "Events in cold storage.", _TOPIC)
+SPILL_FAILURES = Gauge("towpath_spill_failures", "Sweeps to cold storage that failed in a row.", _TOPIC)
+REPAIRS = Gauge("towpath_repairs_total", "What reconciles of logs put right.", ["kind"])
 
 _lock = threading.Lock()
 _looked_at = 0.0
@@ -53,11 +61,13 @@ def exposition() -> bytes:
 
 def _look_at_database() -> None:
     """While the database is away its figures are missing, which is the truth; those of the process are still answered."""
-    for gauge in (DEAD, LAG_EVENTS, LAG_SECONDS, IN_FLIGHT, LAG_SAMPLED):
+    lags = (LAG_EVENTS, LAG_SECONDS, IN_FLIGHT, LAG_SAMPLED)
+    for gauge in (DEAD, *lags, HOT_RECORDS, HOT_BYTES, COLD_RECORDS, SPILL_FAILURES, REPAIRS):
         gauge.clear()
     try:
         ages, tables = sql.run((OLDEST_SNAPSHOT, {}), (DEAD_TUPLES, {}))
         _show_lag(latest())
+        _show_logs(*sql.run((LOG_FIGURES, {}), (REPAIRS_MADE, {})))
     except DatabaseError:
         OLDEST_XMIN.set(float("nan"))
         return
@@ -74,3 +84,11 @@ def _show_lag(samples: Sequence[LatestSample]) -> None:
         LAG_SECONDS.labels(*reader).set(float("nan") if sample.lag_seconds is None else sample.lag_seconds)
         IN_FLIGHT.labels(*reader).set(sample.in_flight)
         LAG_SAMPLED.labels(*reader).set(sample.at.timestamp())
+
+
+def _show_logs(topics: Sequence[sql.Row], repairs: Sequence[sql.Row]) -> None:
+    for name, *figures in topics:
+        for gauge, figure in zip((HOT_RECORDS, HOT_BYTES, COLD_RECORDS, SPILL_FAILURES), figures, strict=True):
+            gauge.labels(name).set(figure)
+    for kind, count in repairs:
+        REPAIRS.labels(kind).set(count)

@@ -8,10 +8,12 @@ import pytest
 import zstandard
 from obstore.exceptions import AlreadyExistsError, GenericError
 
+from apps.console import metrics
 from apps.topics.cold import store
 from apps.topics.cold.cache import forget_opened
 from apps.topics.models import Sweep
 from apps.topics.operations import spill
+from apps.topics.operations.delete import sweep_deleted
 from tests.logs import sql
 from tests.topics.cold import hot, objects, publish, sweep, topic_of, use_store
 
@@ -188,3 +190,24 @@ def test_two_sweeps_of_one_range_leave_each_event_once(api, folder):
     assert spill.commit(topic, 0, first, writes[0]) is False
     assert [record["offset"] for record in browse(api, topic, 0)["records"]] == list(range(40))
     assert len(objects(folder / "segments")) == 2  # one of them an orphan
+
+
+def test_objects_of_a_deleted_topic_go_with_its_rows(api, folder):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 20)
+    sweep(topic)
+    assert api.delete(f"/v1/topics/{topic.name}").status_code == 204
+    sweep_deleted()
+    assert objects(folder / "segments") == []
+    assert sql("SELECT count(*) FROM segment WHERE topic_id = %s", topic.id) == [(0,)]
+
+
+def test_the_metrics_say_what_is_hot_cold_and_failing(api, monkeypatch):
+    topic = topic_of(api, hot_records=5)
+    publish(api, topic, 20)
+    sweep(topic)
+    Sweep.objects.filter(topic=topic).update(failures=3)
+    monkeypatch.setattr(metrics, "_looked_at", -1e9)
+    text = metrics.exposition().decode()
+    for name, value in (("hot_records", 5.0), ("cold_records", 15.0), ("spill_failures", 3.0)):
+        assert f'towpath_{name}{{topic="{topic.name}"}} {value}' in text

@@ -4,6 +4,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError
 
 from apps.access import audit
+from apps.topics.cold import store
 from apps.topics.errors import TopicInUse
 from apps.topics.models import DeletedTopic, Topic
 from apps.topics.selectors import resolve
@@ -12,9 +13,11 @@ from core.exclusive import alone
 
 DROP_PARTITIONS = sql.statement(__file__, "drop_partitions")
 SWEEP_EVENTS = sql.statement(__file__, "sweep_events")
+REMOVE_SEGMENTS = sql.statement(__file__, "remove_segments")
 SWEEP_KEYS = sql.statement(__file__, "sweep_keys")
 
 STEP = 5_000
+OBJECTS = 20
 STEPS_A_SWEEP = 100
 
 
@@ -62,4 +65,8 @@ def _remove_some(topic: DeletedTopic) -> int:
         step = {"topic_id": topic.id, "partition": partition, "limit": STEP}
         if removed := len(sql.run((SWEEP_EVENTS, step))[0]):
             return removed
+    if locators := [row[0] for row in sql.run((REMOVE_SEGMENTS, {"topic_id": topic.id, "limit": OBJECTS}))[0]]:
+        # If the store fails the rows stay, and the next step tries again.
+        store.delete(*locators)
+        return len(locators)
     return len(sql.run((SWEEP_KEYS, {"topic_id": topic.id, "limit": STEP}))[0])
