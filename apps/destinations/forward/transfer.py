@@ -19,12 +19,16 @@ from apps.leases.operations.acknowledge import Failure, acknowledge
 from apps.leases.operations.park import park
 from apps.leases.operations.pull import Batch, Nothing, pull
 from apps.leases.selectors import due_in
-from core.errors import Invalid, NotFound, TooLarge
+from core import sql
+from core.errors import Busy, Invalid, NotFound, TooLarge
 from core.exclusive import alone
 from core.ids import uuid7
 from core.sequence import sequence
 
+IS_COLD = sql.statement(__file__, "is_cold")
+
 LIMIT = 500
+COLD_LIMIT = 100
 CAREFUL_LIMIT = 20
 VISIBILITY = 60
 TAKEN_SECONDS = 0.2
@@ -55,6 +59,8 @@ def transfer(line: Line) -> float:
     """Moves one batch; returns the seconds after which to look again, 0 when there may be more."""
     sight(line.topic_id, line.consumer_id, "forwarder")
     try:
+        if sql.run((IS_COLD, {"topic": line.topic_id, "consumer": line.consumer_id}))[0][0][0]:
+            return _move_cold(line, SINKS[line.type])
         with alone(f"forward:{line.topic_id}:{line.consumer_id}") as is_alone:
             return _move(line, SINKS[line.type]) if is_alone else TAKEN_SECONDS
     except Held as why:
@@ -75,21 +81,47 @@ def _move(line: Line, sink: Sink) -> float:
     if isinstance(batch, Nothing):
         release(line)
         return 0 if batch.more else _until_due(line)
-    unfit = {offset: why for offset, text in _events(batch) if (why := sink.unfit(line, text))}
-    sink.send(line, [(_key(line, batch, offset), text) for offset, text in _events(batch) if offset not in unfit])
-    _settle(line, batch, unfit)
+    _send(line, sink, batch)
     release(line)
     return 0
 
 
-def _settle(line: Line, batch: Batch, unfit: dict[int, str]) -> None:
-    """Nobody else has seen this lease: its transaction is the one that made it."""
+def _move_cold(line: Line, sink: Sink) -> float:
+    """The object store is read before anything is locked: hence a lease like any worker's, settled with the transfer.
+
+    Should this process die in between, the lease runs out, and later batches may overtake it.
+    """
+    sink.ready(line)
+    worker = f"forwarder {uuid7()}"
+    batch = pull(line.topic_id, line.consumer_id, limit=COLD_LIMIT, visibility=VISIBILITY, worker=worker)
+    if isinstance(batch, Nothing):
+        return 0 if batch.more else _until_due(line)
+    try:
+        with transaction.atomic():
+            _send(line, sink, batch)
+    except Held as why:
+        lease = batch.lease
+        acknowledge(line.topic_id, line.consumer_id, lease.id, lease.generation, Failure(why.text, HELD_SECONDS))
+        raise
+    release(line)
+    return 0
+
+
+def _send(line: Line, sink: Sink, batch: Batch) -> None:
+    unfit = {offset: why for offset, text in _events(batch) if (why := sink.unfit(line, text))}
+    sink.send(line, [(_key(line, batch, offset), text) for offset, text in _events(batch) if offset not in unfit])
+    if not _settle(line, batch, unfit):
+        raise Busy("The lease was taken away while its events were transferred.")
+
+
+def _settle(line: Line, batch: Batch, unfit: dict[int, str]) -> bool:
+    """False when the lease is no longer ours: then the transfer must not stand."""
     lease = batch.lease
     if not unfit:
-        acknowledge(line.topic_id, line.consumer_id, lease.id, lease.generation)
-        return
+        return acknowledge(line.topic_id, line.consumer_id, lease.id, lease.generation).status == "committed"
     positions = [(lease.partition, offset) for offset in unfit]
-    park(line.topic_id, line.consumer_id, lease.id, generation=lease.generation, errors=unfit, positions=positions)
+    parked = park(line.topic_id, line.consumer_id, lease.id, generation=lease.generation, errors=unfit, positions=positions)
+    return parked is not None
 
 
 def _move_carefully(line: Line, sink: Sink) -> float:
