@@ -3,7 +3,7 @@
 import re
 from uuid import UUID
 
-from core.errors import InvalidField
+from core.errors import Invalid, InvalidField
 
 MAX_NAME = 200
 MAX_WORKER = 200
@@ -17,17 +17,17 @@ def as_uuid(text: str) -> UUID | None:
         return None
 
 
-def check_name(name: str, field: str = "name") -> str:
-    """The name itself. Raises InvalidField when it could not be used in a URL or could be taken for an id."""
+def check_name(name: str, field: str = "name", error: type[Invalid] = InvalidField) -> str:
+    """The name itself. Raises `error` when it could not be used in a URL or could be taken for an id."""
     if not _NAME.fullmatch(name) or name in (".", ".."):
-        raise InvalidField("1 to 200 of the characters A-Z a-z 0-9 . _ : - are allowed, but not '.' or '..'.", field=field)
+        raise error("1 to 200 of the characters A-Z a-z 0-9 . _ : - are allowed, but not '.' or '..'.", field=field)
     if as_uuid(name) is not None:
-        raise InvalidField("A name must not look like an id (a UUID).", field=field)
+        raise error("A name must not look like an id (a UUID).", field=field)
     return name
 
 
-def check_worker(worker: str, field: str = "workerId") -> str:
-    """What a worker calls itself: up to 200 printable characters, shown to operators. Raises InvalidField."""
+def check_worker(worker: str, field: str = "workerId", error: type[Invalid] = InvalidField) -> str:
+    """What a worker calls itself: up to 200 printable characters, shown to operators. Raises `error`."""
     if not 1 <= len(worker) <= MAX_WORKER or not worker.isprintable():
-        raise InvalidField(f"1 to {MAX_WORKER} printable characters.", field=field, min=1, max=MAX_WORKER)
+        raise error(f"1 to {MAX_WORKER} printable characters.", field=field, min=1, max=MAX_WORKER)
     return worker

@@ -1,6 +1,5 @@
 """What clients send about destinations."""
 
-import unicodedata
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -21,7 +20,7 @@ from apps.leases.operations.acknowledge import Failure
 from core import parse
 from core.clock import parse_time
 from core.errors import InvalidField, InvalidParameter
-from core.names import check_name
+from core.names import check_name, check_worker
 from core.notes import Note, note
 from core.sequence import parse_sequence
 
@@ -193,10 +192,7 @@ class Pull(parse.Query, frozen=True):
 
     def worker(self) -> str:
         """ "" for who gives none. Raises InvalidParameter for characters that cannot be seen in a list of workers."""
-        worker = self.worker_id or ""
-        if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in worker):
-            raise InvalidParameter("Control characters and line breaks are not allowed.", field="workerId")
-        return worker
+        return "" if self.worker_id is None else check_worker(self.worker_id, error=InvalidParameter)
 
 
 class Acknowledge(parse.Body, frozen=True):
