@@ -48,7 +48,7 @@ def show(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
         ],
         "may_resubmit": found.state == "dead" and may_read and may(request, "console.publish_test"),
         "list_url": reverse("admin:queues_queue_change", args=[queue.pk]) + f"?state={found.state}#events",
-        "list_name": queue.name,
+        "list_name": f"queue {queue.name}",
     }
     return page(request, "queues/event.html", f"Event {found.id}", context)
 

@@ -75,7 +75,7 @@ class ScheduleAdmin(RuntimeAdmin):
             "buttons": [verb for verb, (permission, *_) in ACTIONS.items() if may(request, permission)],
             "audit": Audit.objects.filter(object_kind="schedule", object_id=str(row.uid)).order_by("-id")[:AUDIT_SHOWN],
         }
-        return self.page(request, "queues/schedule.html", row.name, context)
+        return self.page(request, "queues/schedule.html", f"Schedule {row.name}", context)
 
     def act(self, request: HttpRequest, number: int, verb: str) -> HttpResponse:
         schedule = get_object_or_404(self.get_queryset(request), pk=number)
