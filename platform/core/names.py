@@ -7,6 +7,7 @@ from core.errors import Invalid, InvalidField
 
 MAX_NAME = 200
 MAX_WORKER = 200
+_JOINER = "\u200d"  # invisible by itself, but what holds many an emoji together
 _NAME = re.compile(r"[A-Za-z0-9._:-]{1,200}", re.ASCII)
 
 
@@ -28,6 +29,7 @@ def check_name(name: str, field: str = "name", error: type[Invalid] = InvalidFie
 
 def check_worker(worker: str, field: str = "workerId", error: type[Invalid] = InvalidField) -> str:
     """What a worker calls itself: up to 200 printable characters, shown to operators. Raises `error`."""
-    if not 1 <= len(worker) <= MAX_WORKER or not worker.isprintable():
+    seen = worker.replace(_JOINER, "")
+    if not seen or len(worker) > MAX_WORKER or not seen.isprintable():
         raise error(f"1 to {MAX_WORKER} printable characters.", field=field, min=1, max=MAX_WORKER)
     return worker

@@ -158,7 +158,7 @@ def test_a_full_window_says_what_is_out(api):
     [
         "limit=0", "limit=101", "visibility=0", "visibility=601", "wait=-1", "wait=31", "workerId=", "limit=", "limit=1.0",
         "limit=%2B1", "limit=1&limit=2", "workerid=a", "workerId=" + "x" * 201, "workerId=a%00b", "workerId=a%0Ab",
-        "workerId=%E2%80%8F", "workerId=%ff",
+        "workerId=%E2%80%8F", "workerId=%E2%80%8D", "workerId=%ff",
     ],
 )  # fmt: skip
 def test_a_pull_out_of_bounds_is_refused_by_name(api, query):
