@@ -91,7 +91,7 @@ class ChannelAdmin(RuntimeAdmin):
         """Followed by the same client that others use, with a grant of the person who looks."""
         demand(request, PAYLOADS)
         channel = self._channel(request, number)
-        context = {"channel": channel, "list_url": _page_of(number), "list_name": channel.name}
+        context = {"channel": channel, "list_url": _page_of(number), "list_name": f"channel {channel.name}"}
         return self.page(request, "channels/follow.html", f"Following {channel.name}", context)
 
     def grant(self, request: HttpRequest, number: int) -> HttpResponse:
@@ -125,7 +125,7 @@ class ChannelAdmin(RuntimeAdmin):
             "payload": readable(text),
             "is_cut": len(text) > CHARACTERS,
             "list_url": _page_of(number),
-            "list_name": channel.name,
+            "list_name": f"channel {channel.name}",
         }
         return self.page(request, "channels/event.html", f"Event {sequence} of {channel.name}", context)
 

@@ -23,6 +23,7 @@ DEAF_POLL_SECONDS = 1.0
 RETRY_SECONDS = 0.5
 PAGE_EVENTS = 200
 PAGE_BYTES = 1024 * 1024
+SLICE = 50
 MAX_BACKLOG = 1_000  # events that this process may be behind before it says so instead of telling them all
 
 logger = logging.getLogger(__name__)
@@ -74,9 +75,9 @@ class Feed:
         if page.misses(self.position):
             self._lose(page)
         elif page.last - self.position > MAX_BACKLOG:
-            self._point(page.last)
+            await self._point(page.last)
         else:
-            self._tell([event_frame(event, self.channel) for event in page.events])
+            await self._tell([event_frame(event, self.channel) for event in page.events])
             self.position = page.cursor(self.position)
         return self.position < page.last
 
@@ -86,8 +87,13 @@ class Feed:
         page, _ = await self._backstage.call(read, self.channel, self.position, PAGE_EVENTS, None, largest, PAGE_BYTES)
         return page
 
-    def _tell(self, new: list[Frame]) -> None:
-        for follower in self.followers:
+    async def _tell(self, new: list[Frame]) -> None:
+        """In slices: requests that arrive meanwhile are served between them, not behind thousands of readers."""
+        if not new:
+            return
+        for number, follower in enumerate(tuple(self.followers)):
+            if number % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
             follower.hear(new)
 
     def _lose(self, page: Page) -> None:
@@ -96,6 +102,6 @@ class Feed:
             follower.resync()
         self.position = min(page.last, page.oldest - 1)
 
-    def _point(self, last: int) -> None:
-        self._tell([Frame(last, pointer(self.channel, last))])
+    async def _point(self, last: int) -> None:
+        await self._tell([Frame(last, pointer(self.channel, last))])
         self.position = last
