@@ -4,6 +4,7 @@ from collections.abc import Callable
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import PermissionDenied
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -55,6 +56,8 @@ class ConsoleMiddleware:
                 return _page(request, 404, "There is no such thing. It may have been deleted meanwhile.")
             case DomainError():
                 return _page(request, status_of(error), error.message)
+            case DataError():  # Django's lists take lookups such as name__regex from the address, unchecked
+                return _page(request, 400, "The address asks for something that cannot be looked for.")
         return None
 
 
