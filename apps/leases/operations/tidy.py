@@ -11,6 +11,7 @@ from apps.leases.models import DeadLetter
 from core import notices, sql
 from core.errors import NotFound
 
+FORGET_SKIPPED = sql.statement(__file__, "forget_skipped")
 EXPIRE = sql.statement(__file__, "expire")
 SUPERSEDE = sql.statement(__file__, "supersede")
 SWEEP = sql.statement(__file__, "sweep")
@@ -41,6 +42,7 @@ def delete_consumer(topic_id: int, consumer_id: int) -> None:
     while sql.run((SUPERSEDE, {**consumer, "limit": SUPERSEDE_BATCH}))[0]:
         pass
     DeadLetter.objects.filter(topic_id=topic_id, consumer_id=consumer_id).delete()
+    sql.run((FORGET_SKIPPED, consumer))
     cursors.delete_consumer(topic_id, consumer_id)
     notices.publish(f"consumer:{consumer_id}")
 
