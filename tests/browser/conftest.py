@@ -8,6 +8,7 @@ import os
 import re
 from pathlib import Path
 
+import axe_playwright_python
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
@@ -17,6 +18,7 @@ from playwright.sync_api import sync_playwright
 CHROMIUM = Path(os.environ.get("TOWPATH_CHROMIUM", "/usr/bin/chromium"))
 PASSWORD = "correct horse battery"
 WIDTHS = (1280, 390)
+AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 
 
 @pytest.fixture(scope="package")
@@ -108,13 +110,37 @@ def is_cut(page) -> list[str]:
     )
 
 
+def faults(page, rules: str) -> list[str]:
+    """What axe calls serious or critical, with the elements."""
+    if not page.evaluate("typeof window.axe !== 'undefined'"):
+        page.evaluate(AXE.read_text())
+    found = page.evaluate(f"() => axe.run({{runOnly: {rules}, resultTypes: ['violations']}})")["violations"]
+    return [
+        f"{fault['id']}: {fault['help']}: {[node['html'][:160] for node in fault['nodes'][:3]]}"
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+
+
+def is_accessible(page, name: str) -> None:
+    for theme, rules in (("light", "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"), ("dark", "['color-contrast']")):
+        put_on(page, theme)
+        assert faults(page, rules) == [], f"{name}, {theme}"
+    put_on(page, "light")
+
+
+def put_on(page, theme: str) -> None:
+    page.evaluate("theme => document.documentElement.classList.toggle('dark', theme === 'dark')", theme)
+
+
 def photograph(page, name: str) -> None:
-    """The page at both widths, nothing of it cut; with screenshots wanted, in both themes."""
+    """The page at both widths, nothing of it cut, no serious fault by axe; with screenshots wanted, in both themes."""
     folder = os.environ.get("TOWPATH_SCREENSHOTS")
+    is_accessible(page, name)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         for theme in ("light", "dark") if folder else ("light",):
-            page.evaluate("theme => document.documentElement.classList.toggle('dark', theme === 'dark')", theme)
+            put_on(page, theme)
             assert is_cut(page) == [], f"{name} at {width} px"
             if folder:
                 page.screenshot(path=f"{folder}/{name}-{width}-{theme}.png", full_page=True)

@@ -50,6 +50,10 @@ def test_an_operator_finds_the_stuck_one_pauses_it_and_resumes_it(visit, stuck):
     assert "20 events held by worker-7 (attempt 5)" in page.inner_text(".tp-effects")
     photograph(page, "lease-expire")
     page.click("text=Cancel")
+    page.locator("tr", has_text="worker-7").locator("a:text('park…')").click()
+    assert "20 events (attempt 5) become dead letters" in page.inner_text(".tp-effects")
+    photograph(page, "lease-park")
+    page.click("text=Cancel")
     page.click("a:text('Pause…')")
     assert "170 events leased now may still be acknowledged" in page.inner_text(".tp-effects")
     page.fill("[name=reason]", "bad order, waiting for a fix")
@@ -102,6 +106,18 @@ def test_a_page_renews_itself_and_says_when_it_could_not(visit, stuck):
     page.wait_for_function("document.querySelector('#cause').textContent.includes('by hand')")
     page.context.clear_cookies()
     page.wait_for_function("document.querySelector('[data-refreshed]').textContent.includes('no longer logged in')")
+
+
+def test_the_list_renews_its_cells_and_keeps_what_is_checked(visit, stuck):
+    page = visit("Operator")
+    page.goto("/admin/destinations/destination/")
+    page.evaluate("document.querySelector('[data-refresh=list]').dataset.refreshSeconds = '0.3'")
+    box = page.locator("tr", has_text="shipping-1").locator("input.action-select")
+    box.check()
+    Consumer.objects.filter(consumer_id=stuck.consumer_id).update(paused_at=timezone.now(), pause_reason="by hand")
+    page.wait_for_function("document.querySelector('#result_list').textContent.includes('by hand')", timeout=15000)
+    assert box.is_checked()
+    assert "Refreshed at" in page.inner_text("[data-refreshed]")
 
 
 def test_several_are_paused_from_the_list(visit, stuck):

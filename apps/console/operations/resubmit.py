@@ -14,26 +14,16 @@ from apps.queues.models import QueueEvent
 from apps.queues.operations import dead_letters as queue_dead_letters
 from apps.queues.operations.enqueue import NewEvent, enqueue
 from apps.queues.selectors import queue_of
-from apps.topics.cloudevents.structured import read_one
-from apps.topics.operations.append import append
-from apps.topics.operations.outcomes import Written
+from apps.topics.operations.append_one import append_one
 from core import parse
 from core.errors import InvalidField, NotFound, TooLarge
-from core.sequence import sequence
 
 
 def resubmit_letter(actor: audit.Actor, destination: Destination, letter: DeadLetter, text: str, reason: str) -> str:
     """A new event of the topic, for all its readers; returns its sequence. Raises what publishing raises, InvalidField."""
     if letter.state != Death.DEAD:
         raise AlreadyRedriven()
-    appended = append(destination.topic.name, read_one(text.encode()))
-    (partition,) = appended.partitions
-    outcome = appended.outcomes[partition]
-    if not isinstance(outcome, Written):
-        raise outcome.error
-    if outcome.duplicates:
-        raise InvalidField("An event with this id and source is there already: give it another id.", field="id")
-    made = sequence(partition, outcome.offsets[0])
+    made = append_one(destination.topic.name, text)
     with transaction.atomic():
         audit.record(
             actor, "resubmit", "dead-letter", destination.name,

@@ -59,6 +59,7 @@ class DestinationAdmin(RuntimeAdmin):
     search_fields = ("name", "topic__name")
     actions = ("pause_selected", "resume_selected")
     sortable_by = ("who",)
+    list_before_template = "destinations/list_live.html"  # type: ignore[assignment]
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # type: ignore[override]
         return DestinationList

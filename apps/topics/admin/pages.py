@@ -5,15 +5,15 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from apps.topics.admin import events
+from apps.topics.admin import events, publishing
 from apps.topics.models import Repair, Sweep, Topic
 from apps.topics.selectors.browsing import TopicNow, cold_now, topics_now
 from core import words
-from core.admin import RuntimeAdmin, demand
+from core.admin import RuntimeAdmin, demand, may
 
 
 class TopicList(ChangeList):
@@ -39,6 +39,7 @@ class TopicAdmin(RuntimeAdmin):
         view = self.admin_site.admin_view
         event = "<int:number>/events/<int:partition>/<int:offset>/"
         return [
+            path("<int:number>/publish/", view(self.publish), name="topics_topic_publish"),
             path(event, view(self.event), name="topics_topic_event"),
             path(f"{event}raw/", view(self.raw), name="topics_topic_event_raw"),
             *super().get_urls(),
@@ -69,8 +70,13 @@ class TopicAdmin(RuntimeAdmin):
         sweep = Sweep.objects.filter(topic_id=row.pk).first()
         repairs = Repair.objects.filter(topic_id=row.pk).order_by("-id")[:5]
         kept = {"cold": cold_now(row.pk), "sweep": sweep, "repairs": repairs}
-        context = {"topic": row, "now": now, **kept, **events.browse(request, row, now)}
+        may_publish = may(request, publishing.PUBLISH)
+        context = {"topic": row, "now": now, "may_publish": may_publish, **kept, **events.browse(request, row, now)}
         return self.page(request, "topics/topic.html", f"Topic {row.name}", context)
+
+    def publish(self, request: HttpRequest, number: int) -> HttpResponse:
+        back = reverse("admin:topics_topic_change", args=[number])
+        return publishing.publish(request, get_object_or_404(Topic, pk=number), back)
 
     def event(self, request: HttpRequest, number: int, partition: int, offset: int) -> HttpResponse:
         demand(request, self.view_permission)

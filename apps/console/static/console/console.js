@@ -29,7 +29,7 @@
     const tick = async () => {
       if (!document.hidden) {
         try {
-          await renew(element);
+          await (element.dataset.refresh === "list" ? renewList(element) : renew(element));
           last = new Date();
         } catch (error) {
           say(element, `Not refreshed since ${last.toLocaleTimeString()}: ${error.message}.`, true);
@@ -38,6 +38,33 @@
       setTimeout(tick, seconds(element) * 1000);
     };
     setTimeout(tick, seconds(element) * 1000);
+  }
+
+  // Rows of a list by where they lead: cells are renewed in place, so that boxes stay checked and keep their listeners.
+  function rowsByLink(table) {
+    return new Map([...table.querySelectorAll("tbody tr")].map((row) => [row.querySelector("a[href]")?.getAttribute("href"), row]));
+  }
+
+  async function renewList(element) {
+    const response = await fetch(location.href, { headers: { "X-Requested-With": "fetch" }, redirect: "manual" });
+    if (response.type === "opaqueredirect") throw new Error("you are no longer logged in");
+    if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    const table = document.querySelector("#result_list");
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("#result_list");
+    const now = fresh ? rowsByLink(fresh) : new Map();
+    const shown = table ? rowsByLink(table) : new Map();
+    for (const [link, row] of shown) if (now.has(link)) renewCells(row, now.get(link));
+    const same = now.size === shown.size && [...now.keys()].every((link) => shown.has(link));
+    const more = same ? "" : " The list has other rows by now: load the page again.";
+    say(element, `Refreshed at ${new Date().toLocaleTimeString()}, every ${seconds(element)} s.${more}`, false);
+  }
+
+  function renewCells(row, fresh) {
+    const cells = [...row.children];
+    [...fresh.children].forEach((cell, at) => {
+      const old = cells[at];
+      if (old && !old.querySelector("input") && !old.contains(document.activeElement)) old.innerHTML = cell.innerHTML;
+    });
   }
 
   function submitOnChange(element) {
