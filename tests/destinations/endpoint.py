@@ -65,7 +65,9 @@ class Endpoint:
         while line := stream.readline().strip():
             name, _, value = line.decode().partition(":")
             headers[name.lower()] = value.strip()
-        return Request(first[1].decode(), headers, stream.read(int(headers["content-length"])))
+        body = stream.read(int(headers["content-length"]))
+        # A sender that was killed in the middle has sent nothing.
+        return Request(first[1].decode(), headers, body) if len(body) == int(headers["content-length"]) else None
 
     def _behave(self, connection: socket.socket, behaviour: str) -> None:
         match behaviour.split("-"):

@@ -72,7 +72,7 @@ class Forwarder:
 
     def _runner(self, line: Line) -> Runner:
         if line.type == Type.WEBHOOK:
-            pushing = Pushing(self._threads, self._client)
+            pushing = Pushing(self._threads, self._client, self._stopping.is_set)
             return Runner(line, pushing.turn, pushing.finish)
         return Runner(line, lambda known: self._threads.run(transfer, known))
 

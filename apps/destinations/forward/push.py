@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from collections.abc import Callable
 
 from apps.destinations.forward.line import Line
 from apps.destinations.forward.runner import tell
@@ -17,8 +18,8 @@ from apps.destinations.webhooks.signing import signed
 class Pushing:
     """For one destination in one process: how many requests are out, and how fast."""
 
-    def __init__(self, threads: Threads, client: Client) -> None:
-        self._threads, self._client = threads, client
+    def __init__(self, threads: Threads, client: Client, is_stopping: Callable[[], bool]) -> None:
+        self._threads, self._client, self._is_stopping = threads, client, is_stopping
         # A worker that asks again gets the lease it holds: so each request in flight is a worker of its own.
         self._run = os.urandom(4).hex()
         self._free = [0]
@@ -29,6 +30,8 @@ class Pushing:
 
     async def turn(self, line: Line) -> float:
         worker = await self._worker(line)
+        if self._is_stopping():
+            return 0
         try:
             work = await self._threads.run(next_work, line, f"forwarder {self._run}/{worker}")
         except BaseException:

@@ -36,8 +36,8 @@ class Runner:
         self.woken.set()
 
     def hear(self, key: str) -> None:
-        """What is held does not care for new events, only for its target and its settings."""
-        if self.line.held is None or not key.startswith("topic:"):
+        """What waits for its target does not care for new events. A webhook looks: its breaker may have closed just now."""
+        if self.line.held in (None, "breaker_open") or not key.startswith("topic:"):
             self.woken.set()
 
     async def _run(self) -> None:
