@@ -145,7 +145,8 @@ def test_the_client_starts_over_when_it_is_told_to(server):
             following = asyncio.ensure_future(client(link.port, job.name, token, 40))
             second = SecondFollower(link.port, job.name, token)
             also = asyncio.ensure_future(second.follow(40))
-            await asyncio.sleep(1)
+            while server.log().count(f"{job.name}/snapshot") < 2:  # until both know of the state before
+                await asyncio.sleep(0.1)
             await elsewhere(begin_anew, job)
             await publish_for_a_while(job, 34, seconds=2)
             link.mend()
