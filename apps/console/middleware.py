@@ -4,13 +4,13 @@ from collections.abc import Callable
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import PermissionDenied
-from django.db import DataError
+from django.db import DatabaseError, DataError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
 from core.errors import DomainError
-from core.http import status_of
+from core.http import as_domain_error, status_of
 
 PREFIX = "/admin/"
 ZONE_COOKIE = "towpath_zone"
@@ -54,10 +54,10 @@ class ConsoleMiddleware:
                 return _page(request, 403, "Your role does not allow this.")
             case Http404():
                 return _page(request, 404, "There is no such thing. It may have been deleted meanwhile.")
-            case DomainError():
-                return _page(request, status_of(error), error.message)
             case DataError():  # Django's lists take lookups such as name__regex from the address, unchecked
                 return _page(request, 400, "The address asks for something that cannot be looked for.")
+            case DomainError() | DatabaseError() | InterfaceError() if known := as_domain_error(error):
+                return _page(request, status_of(known), known.message)
         return None
 
 

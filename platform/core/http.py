@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
 from rest_framework import exceptions as drf
 
-from core import errors
+from core import errors, sql
 from core.ids import uuid7
 
 STATUS: dict[type[errors.DomainError], int] = {
@@ -152,12 +152,15 @@ _BUSY = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
+# Its SQLSTATE puts it among faults of the server's own, but it is a primary that has become a standby.
+_READ_ONLY = psycopg.errors.ReadOnlySqlTransaction
 
 
 def _unavailable(error: DatabaseError | InterfaceError) -> errors.DomainError | None:
     if isinstance(error.__cause__, _BUSY):
         return errors.Busy()
-    if isinstance(error, OperationalError | InterfaceError):
+    sql.leave_read_only(error)
+    if isinstance(error, OperationalError | InterfaceError) or isinstance(error.__cause__, _READ_ONLY):
         logger.error("http.database_unavailable", exc_info=error)
         return errors.Unavailable("The database cannot be reached; try again.")
     return None

@@ -42,12 +42,19 @@ def run(*calls: tuple[Statement, Mapping[str, Any]]) -> list[list[Row]]:
     try:
         return _run(calls)
     except Exception as error:
+        leave_read_only(error)
         # A migration changed a table under a live process: plans of this connection are stale once.
         if not isinstance(error.__cause__, psycopg.errors.FeatureNotSupported) or connection.in_atomic_block:
             raise
         connection.connection.execute("DEALLOCATE ALL")
         connection.connection._prepared.clear()
         return _run(calls)
+
+
+def leave_read_only(error: Exception) -> None:
+    """Lets go of a connection that may not write: after a failover the next one leads to the new primary, this one never."""
+    if isinstance(error.__cause__, psycopg.errors.ReadOnlySqlTransaction):
+        connection.close()
 
 
 def database_time() -> datetime:

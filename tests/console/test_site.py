@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from apps.console.models import Role
 from core.words import age, count, counted, moment, size
+from tests.console import world
 
 pytestmark = pytest.mark.django_db
 
@@ -110,6 +111,17 @@ def test_ages_are_words_and_unknown_is_never_zero():
 def test_every_time_can_be_shown_in_every_zone(zone, text):
     with timezone.override(ZoneInfo(zone)):
         assert "UTC" in moment(datetime.fromisoformat(text))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_takes_no_writes_is_said_to_a_human(login):
+    destination = world.destination(world.topic(), "orders")
+    client, path = login("Admin"), f"/admin/destinations/destination/{destination.pk}/pause/"
+    world.execute("SET default_transaction_read_only = on")
+    asked = {"confirmed": "1", "reason": "why not"}
+    refused = client.post(path, asked)
+    assert refused.status_code == 503 and b"The database cannot be reached" in refused.content
+    assert client.post(path, asked).status_code == 302
 
 
 PEOPLE = ["/admin/auth/user/", "/admin/auth/user/add/", "/admin/auth/group/"]
