@@ -6,6 +6,8 @@ from uuid import UUID
 
 
 def uuid7() -> UUID:
-    milliseconds = time.time_ns() // 1_000_000
-    random = int.from_bytes(os.urandom(10), "big")
-    return UUID(int=milliseconds << 80 | 0x7 << 76 | (random >> 68) << 64 | 0b10 << 62 | random & (1 << 62) - 1)
+    """The 12 bits behind the milliseconds are their fraction (method 3 of section 6.2): ids of one thread sort as made."""
+    milliseconds, nanoseconds = divmod(time.time_ns(), 1_000_000)
+    fraction = (nanoseconds << 12) // 1_000_000
+    random = int.from_bytes(os.urandom(8), "big") >> 2
+    return UUID(int=milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0b10 << 62 | random)
