@@ -211,3 +211,32 @@ def test_the_metrics_say_what_is_hot_cold_and_failing(api, monkeypatch):
     text = metrics.exposition().decode()
     for name, value in (("hot_records", 5.0), ("cold_records", 15.0), ("spill_failures", 3.0)):
         assert f'towpath_{name}{{topic="{topic.name}"}} {value}' in text
+
+
+def swept_again(api, topic, folder):
+    """What a second and a third run leave: everything once, one object, nothing more to do."""
+    assert [sweep(topic), sweep(topic)] == [19, 0]
+    assert hot(topic) == [19] and len(objects(folder / "segments")) == 1
+    assert [record["offset"] for record in browse(api, topic, 0)["records"]] == list(range(20))
+
+
+@pytest.mark.parametrize("lands", [False, True])
+def test_a_sweep_that_is_killed_around_its_write_is_made_up_for_by_the_next(api, folder, monkeypatch, lands):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 20)
+    store.put_if_absent("warm/up", b"1")
+    monkeypatch.setattr(store.obstore, "put", Replies(Reply(KeyboardInterrupt(), lands=lands)))
+    with pytest.raises(KeyboardInterrupt):
+        sweep(topic)
+    assert hot(topic) == list(range(20)) and len(browse(api, topic, 0)["records"]) == 20
+    swept_again(api, topic, folder)
+
+
+def test_a_sweep_that_ends_between_removing_rows_and_entering_their_segment_has_removed_none(api, folder):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 20)
+    sql("ALTER TABLE segment ADD CONSTRAINT nothing_more CHECK (false) NOT VALID")
+    assert sweep(topic) == 0
+    assert hot(topic) == list(range(20)) and len(browse(api, topic, 0)["records"]) == 20
+    sql("ALTER TABLE segment DROP CONSTRAINT nothing_more")
+    swept_again(api, topic, folder)
