@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 # Each names a module beside this one with a `main()` that prints its table.
-NAMES = ("gateway", "wakeups", "consumers", "queues", "queue_depth", "push", "log", "channels")
+NAMES = ("gateway", "wakeups", "consumers", "queues", "queue_depth", "push", "log", "channels", "pages")
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from django_celery_beat.models import IntervalSchedule, PeriodicTask
 from apps.console import health, metrics
 from apps.console.models import BeatProof, OverviewSample
 from apps.console.operations.sample import sample_overview
-from apps.console.selectors.history import charts
+from apps.console.selectors.history import history
 from apps.cursors.models import Consumer
 from apps.destinations.operations.sample import sample_lag
 from apps.queues.models import Queue, Schedule
@@ -59,9 +59,11 @@ def test_a_silent_beat_is_noticed(login, age, silent):
 
 
 def test_the_rates_come_from_the_samples(login):
-    made = world.destination(world.topic(), "quiet")
-    world.sample(made, age=1800, lag=0, settled=0, head=0)
-    world.sample(made, age=0, lag=0, settled=3600, head=7200)
+    for age, settled, appended in ((1800, 0, 0), (0, 3600, 7200)):
+        at, figures = timezone.now() - timedelta(seconds=age), dict.fromkeys(("lag_events", "in_flight", "waiting"), 0)
+        OverviewSample.objects.create(
+            at=at, appended=appended, settled=settled, queued=0, queued_dead=0, connections=0, **figures
+        )
     html = login("Viewer").get("/admin/").content.decode()
     assert "4.0/s" in html and "2.0/s" in html
 
@@ -101,7 +103,7 @@ def test_charts_show_sums_of_samples_and_rates_between_them(login, at_most):
     earlier = row.at - timedelta(seconds=60)
     OverviewSample.objects.create(at=earlier, appended=0, settled=160, lag_events=10, in_flight=0, waiting=0, queued=0,
                                   queued_dead=0, connections=3)  # fmt: skip
-    found = {chart.title: [value for _, value in chart.points] for chart in charts("1h")}
+    found = {chart.title: [value for _, value in chart.points] for chart in history("1h").charts}
     assert found["Events in"] == [1.0] and found["Events settled by destinations"] == [None]
     assert found["Lag of all destinations"] == [10.0, 40.0] and found["Depth of all queues"] == [0.0, 7.0]
     client = login("Viewer")
@@ -116,7 +118,7 @@ def test_a_time_without_samples_is_a_gap_and_old_ones_are_forgotten(db):
     for age in (3000, 2985, 15, 0):
         OverviewSample.objects.create(at=now - timedelta(seconds=age), appended=0, settled=0, lag_events=5, in_flight=0,
                                       waiting=0, queued=0, queued_dead=0, connections=0)  # fmt: skip
-    (lag,) = [chart for chart in charts("1h") if chart.title == "Lag of all destinations"]
+    (lag,) = [chart for chart in history("1h").charts if chart.title == "Lag of all destinations"]
     assert None in [value for _, value in lag.points]
     world.execute("UPDATE overview_sample SET at = at - interval '9 days'")
     sample_overview()

@@ -34,10 +34,29 @@ class _Sample:
     connections: int
 
 
-def charts(span: str) -> list[Chart]:
+@dataclass(frozen=True)
+class History:
+    rate_in: float | None
+    """Events a second over the whole span; None: not known."""
+    rate_out: float | None
+    charts: Sequence[Chart]
+
+
+def history(span: str) -> History:
     seconds, step = SPANS[span]
     (rows,) = sql.run((OVERVIEW_HISTORY, {"seconds": seconds, "step": step}))
     found = [_Sample(*row) for row in rows]
+    return History(_rate(found, "appended"), _rate(found, "settled"), _charts(found, step))
+
+
+def _rate(found: Sequence[_Sample], field: str) -> float | None:
+    if len(found) < 2:
+        return None
+    grown: int = getattr(found[-1], field) - getattr(found[0], field)
+    return grown / (found[-1].at - found[0].at).total_seconds() if grown >= 0 else None
+
+
+def _charts(found: Sequence[_Sample], step: int) -> list[Chart]:
     return [
         Chart("Events in", "a second", _rates(found, "appended", step)),
         Chart("Events settled by destinations", "a second", _rates(found, "settled", step)),

@@ -1,6 +1,6 @@
 """What the overview shows: first what needs somebody, then how much there is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,16 +10,14 @@ from django.db.models.functions import Now
 from apps.console.health import PROOF_SECONDS
 from apps.console.models import BeatProof
 from apps.console.selectors.attention import Need, of_dead_letters, of_destinations, of_queues, of_schedules, of_sweeps
-from apps.console.selectors.history import Chart, charts
+from apps.console.selectors.history import History, history
 from apps.destinations.models import Destination
 from apps.destinations.selectors.standing import Standing, standings
-from apps.destinations.selectors.trend import trends
 from apps.queues.models import Queue
 from apps.queues.selectors import standings as queue_standings
 
 LISTED = 50
 QUEUES = 1_000
-SAMPLED_SECONDS, SAMPLED_STEP = 3600, 120
 
 
 @dataclass(frozen=True)
@@ -37,8 +35,6 @@ class Reading:
     lag_seconds: float | None
     in_flight: int
     waiting: int
-    rate_in: float | None
-    rate_out: float | None
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class Overview:
     more: int
     reading: Reading
     queued: Queued
-    charts: Sequence[Chart]
+    history: History
 
 
 def overview(span: str) -> Overview:
@@ -81,7 +77,7 @@ def overview(span: str) -> Overview:
             in_flight=sum(sample.in_flight for sample in samples.values()),
             dead=sum(sample.dead for sample in samples.values()),
         ),
-        charts=charts(span),
+        history=history(span),
     )
 
 
@@ -94,7 +90,6 @@ def _beat() -> Beat:
 
 
 def _reading(found: Sequence[Standing]) -> Reading:
-    history = trends(((each.status.topic_id, each.status.consumer_id) for each in found), SAMPLED_SECONDS, SAMPLED_STEP)
     lags = [each.status.lag_seconds for each in found]
     return Reading(
         number=len(found),
@@ -102,11 +97,4 @@ def _reading(found: Sequence[Standing]) -> Reading:
         lag_seconds=None if None in lags else max((lag for lag in lags if lag is not None), default=0.0),
         in_flight=sum(each.status.in_flight for each in found),
         waiting=sum(each.status.waiting for each in found),
-        rate_in=_together(trend.rate_in for trend in history.values()),
-        rate_out=_together(trend.rate_out for trend in history.values()),
     )
-
-
-def _together(rates: Iterable[float | None]) -> float | None:
-    known = [rate for rate in rates if rate is not None]
-    return sum(known) if known else None
