@@ -161,3 +161,11 @@ def test_items_of_old_ones_are_forgotten_but_not_what_they_did(api, billing):
     world.execute("UPDATE bulk SET ended_at = ended_at - interval '31 days'")
     assert forget_items() == 4
     assert api.get(f"{PATH}/{made['id']}").json()["processed"] == 4
+
+
+def test_a_preview_counts_up_to_a_bound_and_one_operation_takes_the_most_it_can(api, billing, monkeypatch):
+    monkeypatch.setattr("apps.console.selectors.bulk.COUNTED", 2)
+    answer = api.post(PATH, asked(dryRun=True)).json()
+    assert (answer["matching"], answer["more"]) == (2, True)
+    monkeypatch.setattr("apps.console.operations.begin_bulk.MOST", 3)
+    assert api.post(PATH, asked()).json()["total"] == 3

@@ -95,7 +95,7 @@ def _confirm(request: HttpRequest, wanted: Wanted, found: Preview) -> HttpRespon
     action = Action(
         title=f"{wanted.verb.capitalize()} {wanted.objects.label}",
         effects=_effects(wanted, found, things),
-        button=f"{wanted.verb.capitalize()} {counted(found.number, 'item')}",
+        button=f"{wanted.verb.capitalize()} {'all' if found.more else counted(found.number, 'item')}",
         perform=perform,
         back=reverse("admin:console_bulk_changelist"),
         form_class=typed(wanted.verb, DiscardForm) if wanted.verb == "discard" else BeginForm,
@@ -118,7 +118,7 @@ def _effects(wanted: Wanted, found: Preview, things: str) -> list[str]:
     some = ", ".join(dict.fromkeys(name for name, _ in found.sample))
     return [
         f"{things} match{f' ({said})' if said else ''}; they are noted now, what comes later is left alone.",
-        *([f"One operation takes {MOST:,}: begin another for the rest."] if found.more else []),
+        *([f"One operation takes up to {MOST:,}: begin another for what is beyond."] if found.more else []),
         *([f"The first are of {some}."] if some else []),
         MEANING[wanted.verb],
         "It runs in the background, item by item; it can be watched, and cancelled on its page.",

@@ -34,6 +34,7 @@ WORST = 4  # so many of them are red
 UNCLAIMED_SECONDS = 600
 SCHEDULES_LOOKED_AT = 50
 GROUPS_LOOKED_AT = 200
+DEAD_COUNTED = 100  # letters of an error
 BEAT_WRITES_SECONDS = 300
 """Beat writes down what it sent about every three minutes."""
 
@@ -87,10 +88,13 @@ def of_schedules() -> Iterator[Need]:
 
 def of_dead_letters() -> Iterator[Need]:
     """Of destinations; those of queues stand with their queue."""
-    found = sorted(of_groups(BEFORE_ALL, GROUPS_LOOKED_AT), key=lambda group: group.home)
+    found = sorted(of_groups(BEFORE_ALL, GROUPS_LOOKED_AT, DEAD_COUNTED), key=lambda group: group.home)
     for name, groups in groupby(found, key=lambda group: group.home):
         each = list(groups)
-        number, more = sum(group.number for group in each), "+" if any(group.is_more for group in each) else ""
+        number, more = (
+            sum(group.number for group in each),
+            "+" if any(group.number >= DEAD_COUNTED for group in each) else "",
+        )
         text = f"{number:,}{more} dead {'letter' if number == 1 else 'letters'}, of {counted(len(each), 'error')}"
         latest = max(each, key=lambda group: group.last_at)
         yield Need(URGENCY.index("held_by_lease"), "dead letters", latest.home_id, name, text, latest.error, latest.last_at)

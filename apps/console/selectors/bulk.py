@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from apps.access.scopes import Principal
 from apps.console.models import Bulk
-from apps.console.selectors.matching import MOST, Item, Reaches, Wanted, everything, matching
+from apps.console.selectors.matching import COUNTED, Item, Reaches, Wanted, everything, matching
 from apps.destinations.models import Destination
 from apps.queues.models import Queue
 from core.errors import NotFound
@@ -19,7 +19,7 @@ SAMPLE = 10
 @dataclass(frozen=True)
 class Preview:
     number: int
-    """At most MOST: what one operation takes."""
+    """At most COUNTED."""
     more: bool
     sample: Sequence[tuple[str, UUID | None]]
     """Names of destinations or queues, with the dead letter."""
@@ -27,10 +27,10 @@ class Preview:
 
 def preview(wanted: Wanted, reaches: Reaches = everything) -> Preview:
     """How much it would be about, and some of it. Raises InvalidField."""
-    found = matching(wanted, reaches)
+    found = matching(wanted, reaches, COUNTED)
     names = names_of(found[:SAMPLE])
     sample = [(names.get(home, "deleted"), target) for home, target in found[:SAMPLE]]
-    return Preview(min(len(found), MOST), len(found) > MOST, sample)
+    return Preview(min(len(found), COUNTED), len(found) > COUNTED, sample)
 
 
 def names_of(items: Sequence[Item]) -> dict[UUID, str]:

@@ -42,10 +42,11 @@ class Group:
         return self.topic_id, self.consumer_id, self.fingerprint
 
 
-def of_destinations(after: Position, limit: int) -> list[Group]:
+def of_destinations(after: Position, limit: int, most: int = COUNTED) -> list[Group]:
+    """Each group is counted up to `most`."""
     topic_id, consumer_id, fingerprint = after
     asked = {"topic_id": topic_id, "consumer_id": consumer_id, "fingerprint": fingerprint}
-    (rows,) = sql.run((DEAD_LETTER_GROUPS, {**asked, "limit": limit, "most": COUNTED}))
+    (rows,) = sql.run((DEAD_LETTER_GROUPS, {**asked, "limit": limit, "most": most}))
     return [Group(DESTINATION, *row) for row in rows]
 
 

@@ -20,6 +20,8 @@ MATCH_DEAD_EVENTS = sql.statement(__file__, "match_dead_events")
 
 MOST = 50_000
 """Items of one bulk operation; what is beyond is a second one's."""
+COUNTED = 10_000
+"""A preview counts up to here."""
 HOMES = 1_000
 EVERY = ("0" * 16, "f" * 16)
 
@@ -81,15 +83,17 @@ def everything(name: str) -> bool:
     return True
 
 
-def matching(wanted: Wanted, reaches: Reaches = everything) -> list[Item]:
-    """At most MOST + 1, so that one more tells of more. Raises InvalidField."""
+def matching(wanted: Wanted, reaches: Reaches = everything, most: int = MOST) -> list[Item]:
+    """At most `most` + 1, so that one more tells of more. Raises InvalidField."""
     wanted.check()
     if wanted.objects in (Objects.DEAD_LETTERS, Objects.DESTINATIONS):
         found = [row for row in _destinations(wanted) if reaches(row.name)]
-        return _letters(found, wanted) if wanted.objects == Objects.DEAD_LETTERS else _changing(found, wanted)
+        return _letters(found, wanted, most) if wanted.objects == Objects.DEAD_LETTERS else _changing(found, wanted)
     queues = [row for row in _queues(wanted) if reaches(row.name)]
     return (
-        _dead_events(queues, wanted) if wanted.objects == Objects.QUEUE_DEAD_LETTERS else [(row.uid, None) for row in queues]
+        _dead_events(queues, wanted, most)
+        if wanted.objects == Objects.QUEUE_DEAD_LETTERS
+        else [(row.uid, None) for row in queues]
     )
 
 
@@ -119,7 +123,7 @@ def _changing(rows: Sequence[Destination], wanted: Wanted) -> list[Item]:
     ]
 
 
-def _letters(rows: Sequence[Destination], wanted: Wanted) -> list[Item]:
+def _letters(rows: Sequence[Destination], wanted: Wanted, most: int) -> list[Item]:
     first, last = (wanted.fingerprint, wanted.fingerprint) if wanted.fingerprint else EVERY
     asked = {
         "homes": [row.uid for row in rows],
@@ -127,16 +131,16 @@ def _letters(rows: Sequence[Destination], wanted: Wanted) -> list[Item]:
         "consumers": [row.consumer_id for row in rows],
         "fingerprint": first,
         "last_fingerprint": last,
-        "limit": MOST + 1,
+        "limit": most + 1,
     }
     return [(home, letter) for home, letter in sql.run((MATCH_LETTERS, asked))[0]]
 
 
-def _dead_events(rows: Sequence[Queue], wanted: Wanted) -> list[Item]:
+def _dead_events(rows: Sequence[Queue], wanted: Wanted, most: int) -> list[Item]:
     asked = {
         "homes": [row.uid for row in rows],
         "queues": [row.pk for row in rows],
         "fingerprint": wanted.fingerprint or None,
-        "limit": MOST + 1,
+        "limit": most + 1,
     }
     return [(home, event) for home, event in sql.run((MATCH_DEAD_EVENTS, asked))[0]]
