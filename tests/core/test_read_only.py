@@ -46,3 +46,9 @@ def test_an_append_goes_over_a_new_connection_at_once(api):
     api.post("/v1/topics", {"name": topic})
     demote()
     assert api.post(f"/v1/topics/{topic}/records", records).status_code == 202
+
+
+def test_reading_goes_on_though_no_last_use_of_a_key_can_be_noted(api):
+    demote()
+    assert api.get("/v1/topics").status_code == 200
+    connection.close()
