@@ -1,30 +1,15 @@
-"""The kinds that a migration made (a test that commits empties their table after it), and one channel to work on."""
+"""One channel to work on."""
 
-import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
 from tests.factories import Api, unique
 from tests.serving import Server
-
-HOT = importlib.import_module("apps.channels.migrations.0002_hot")
-
-
-@pytest.fixture(autouse=True)
-def kinds(request: pytest.FixtureRequest) -> None:
-    if request.node.get_closest_marker("django_db"):
-        request.getfixturevalue("transactional_db" if is_transactional(request) else "db")
-        HOT.make_kinds(apps, None)
-
-
-def is_transactional(request: pytest.FixtureRequest) -> bool:
-    return bool(request.node.get_closest_marker("django_db").kwargs.get("transaction"))
 
 
 class Channel:

@@ -112,7 +112,7 @@ def test_it_works_for_a_destination_made_later_and_after_its_connections_were_cu
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'towpath%'"
         )
     publish(api, thing["topic"], 1, first=1)
     notices.flush()

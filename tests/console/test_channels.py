@@ -3,22 +3,16 @@
 import json
 
 import pytest
-from django.apps import apps
 from msgspec import Raw
 
 from apps.channels.models import Channel
 from apps.channels.operations import grants
 from apps.channels.operations.publish import Target, publish
-from tests.channels.conftest import HOT, sql
+from tests.channels.conftest import sql
 from tests.factories import Api
 
 pytestmark = pytest.mark.django_db
 MARKUP = "<script>alert(1)</script>"
-
-
-@pytest.fixture(autouse=True)
-def kinds(db):
-    HOT.make_kinds(apps, None)
 
 
 @pytest.fixture

@@ -188,6 +188,7 @@ def test_json_in_utf_8_may_say_so_or_nothing():
 @pytest.mark.parametrize("piece", [b'\\"', b'"', b"[]", b"[{},", b'{"a":', b'"[', b"\\", b'"\\"["'])
 def test_four_megabytes_of_anything_are_looked_through_in_a_moment(piece):
     raw = (b'{"payload": "' + piece * (4_000_000 // len(piece)))[:4_000_000]
-    started = time.perf_counter()
+    started = time.process_time()
     refused(InvalidJson, body, raw)
-    assert time.perf_counter() - started < 2
+    # A tenth of a second where the time grows with the length; hours where it grows with its square.
+    assert time.process_time() - started < 20
