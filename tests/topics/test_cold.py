@@ -1,7 +1,9 @@
 """Cold storage: what leaves the hot window is read at the same offsets, whatever the store does meanwhile."""
 
 import json
+import resource
 import subprocess
+import threading
 from shutil import which
 
 import pytest
@@ -14,6 +16,7 @@ from apps.topics.cold.cache import forget_opened
 from apps.topics.models import Sweep
 from apps.topics.operations import spill
 from apps.topics.operations.delete import sweep_deleted
+from tests.concurrency.sessions import in_background
 from tests.logs import sql
 from tests.topics.cold import hot, objects, publish, sweep, topic_of, use_store
 
@@ -113,6 +116,41 @@ def test_a_failing_store_leaves_the_rows_and_reports_the_sweep_as_failing(api, f
     folder.unlink()
     assert sweep(topic) == 20
     assert Sweep.objects.get(topic=topic).failures == 0
+
+
+def test_a_full_store_leaves_the_rows_and_reports_the_sweep_as_failing(api, folder):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 20)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))  # no file of this process grows beyond a byte
+    try:
+        assert sweep(topic) == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert hot(topic) == list(range(20)) and Sweep.objects.get(topic=topic).failures == 1
+    publish(api, topic, 1, start=20)
+    assert sweep(topic) == 20
+
+
+@pytest.mark.django_db(transaction=True)
+def test_while_the_store_is_slow_events_are_appended_and_read(api, folder, monkeypatch):
+    topic, asked, answers = topic_of(api, hot_records=1), threading.Event(), threading.Event()
+    publish(api, topic, 20)
+    put = store.obstore.put
+
+    def slow_put(*arguments, **options):
+        asked.set()
+        assert answers.wait(20)
+        return put(*arguments, **options)
+
+    monkeypatch.setattr(store.obstore, "put", slow_put)
+    with in_background(lambda: sweep(topic)) as sweeping:
+        assert asked.wait(20)
+        publish(api, topic, 5, start=20)
+        assert [record["offset"] for record in browse(api, topic, 0)["records"]] == list(range(25))
+        answers.set()
+        assert sweeping.result(20) == 19
+    assert [record["offset"] for record in browse(api, topic, 0)["records"]] == list(range(25))
 
 
 def test_a_damaged_or_missing_object_is_an_error_and_never_a_hole(api, folder):
