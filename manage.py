@@ -11,7 +11,10 @@ Towpath's own commands (each says more with --help):
 
     up              install, then run PostgreSQL, server, worker and beat until Ctrl-C
     test            install, then run the tests on a database of their own; arguments go to pytest
-    create_api_key  make an API key
+    create_api_key  make an API key; create_oauth_client likewise
+    dump, restore   the whole installation, hot and cold, into a folder and out of it
+    export_topic, import_topic
+                    the events of a topic as JSON lines of CloudEvents
 
 Those below are Django's, for the database of the running `up` or of DATABASE_URL.
 """
@@ -41,7 +44,7 @@ def main():
         print(USAGE, flush=True)
     from local import alone
 
-    if command in alone.COMMANDS:
+    if command in alone.COMMANDS and not {"-h", "--help"} & set(sys.argv):
         sys.exit(alone.main(sys.argv[1:]))
     django(sys.argv)
 
