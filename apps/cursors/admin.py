@@ -1,6 +1,5 @@
 """Consumer groups as administrators see them: where each stands, and who holds what."""
 
-from itertools import groupby
 from typing import Any
 
 from django.contrib import admin
@@ -16,14 +15,12 @@ from core.admin import RuntimeAdmin
 
 class GroupList(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
-        """Adds to the rows of this page where they stand, a query a topic."""
+        """Adds to the rows of this page where they stand."""
         super().get_results(request)
         self.result_list = list(self.result_list)
-        for topic_id, rows in groupby(self.result_list, key=lambda row: row.topic_id):
-            groups = list(rows)
-            found = standing(topic_id, groups)
-            for row in groups:
-                row.places = found[row.consumer_id]
+        found = standing(self.result_list)
+        for row in self.result_list:
+            row.places = found[row.consumer_id]
 
 
 @admin.register(Group)
@@ -47,7 +44,7 @@ class GroupAdmin(RuntimeAdmin):
         return ", ".join(sorted({place.holder for place in _places(row) if place.holder})) or "none"
 
     def show(self, request: HttpRequest, row: Group) -> HttpResponse:
-        context = {"group": row, "places": standing(row.topic_id, [row])[row.consumer_id]}
+        context = {"group": row, "places": standing([row])[row.consumer_id]}
         return self.page(request, "cursors/group.html", f"Consumer group {row.name}", context)
 
 

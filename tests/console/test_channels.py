@@ -5,7 +5,8 @@ import json
 import pytest
 from msgspec import Raw
 
-from apps.channels.models import Channel
+from apps.access import audit
+from apps.channels.models import Channel, ChannelKind
 from apps.channels.operations import grants
 from apps.channels.operations.publish import Target, publish
 from tests.channels.conftest import sql
@@ -13,6 +14,7 @@ from tests.factories import Api
 
 pytestmark = pytest.mark.django_db
 MARKUP = "<script>alert(1)</script>"
+LIST = "/admin/channels/channel/"
 
 
 @pytest.fixture
@@ -112,3 +114,18 @@ def test_the_page_that_follows_gets_a_grant_of_its_own(login, job):
 def test_kinds_say_what_is_kept(login):
     html = login("Viewer").get("/admin/channels/channelkind/").content.decode()
     assert "environments (many)" in html and "the last 10,000" in html
+
+
+def test_markup_in_every_field_of_a_channel_stays_text(login, job, at_most):
+    document = json.dumps({MARKUP: [MARKUP]})
+    publish([Target("job:42", {"job": Raw(document.encode())})], MARKUP, json.dumps({MARKUP: MARKUP}))
+    made, _ = grants.make(None, ["job:42"], MARKUP, 60)
+    audit.record(None, MARKUP, "channel", "job:42", reason=MARKUP)
+    ChannelKind.objects.create(name=MARKUP, documents={MARKUP: MARKUP}, logs_seconds=60)
+    client = login("Admin")
+    pages = ["change/", "events/2/", "follow/", "delete/", f"grants/{made.pk}/revoke/", f"grants/{made.pk}/revoke-all/"]
+    for path in (f"{LIST}?q={MARKUP}", "/admin/channels/channelkind/", *(url(job, page) for page in pages)):
+        with at_most(20):
+            answer = client.get(path)
+        assert answer.status_code == 200 and MARKUP not in answer.content.decode(), path
+    assert client.get(url(job)).content.decode().count("&lt;script&gt;") >= 5

@@ -2,11 +2,14 @@
 
 import pytest
 
+from apps.cursors.models import Group
 from apps.topics.operations import reconcile
+from tests.console import world
 from tests.factories import Api, api_key
 from tests.topics.cold import objects, publish, sweep, topic_of, use_store
 
 pytestmark = pytest.mark.django_db
+MARKUP = "<script>alert(1)</script>"
 
 
 @pytest.fixture
@@ -70,3 +73,26 @@ def test_segments_sweeps_problems_and_groups_are_shown(admin, topic, tmp_path, c
     client_of_api.post(f"/v1/topics/{topic.name}/groups/readers/assignments", {"memberId": "m-7", "ttlSeconds": 60})
     groups = admin.get("/admin/cursors/group/").content.decode()
     assert "readers" in groups and "m-7" in groups and "120" in groups
+
+
+def test_markup_in_every_field_of_the_log_stays_text(admin, topic, client_of_api, at_most):
+    publish(client_of_api, topic, 20, key=MARKUP, start=120, source="/s", subject=MARKUP, type=MARKUP)
+    sweep(topic)
+    group = world.group(topic, "readers")
+    world.assign(group, 0, MARKUP)
+    number = Group.objects.get(consumer_id=group.consumer_id).pk
+    queries = [f"?partition=0&start=120&type={MARKUP}", f"?key={MARKUP}", f"?partition=0&since={MARKUP}", "?start=120"]
+    pages = ["/admin/topics/topic/", *(f"/admin/topics/topic/{topic.pk}/change/{query}" for query in queries)]
+    groups = ["/admin/cursors/group/", f"/admin/cursors/group/{number}/change/"]
+    for path in (*pages, shown(topic, 125), shown(topic, 135), *groups):
+        with at_most(20):
+            answer = admin.get(path)
+        assert answer.status_code == 200 and MARKUP not in answer.content.decode(), path
+    assert "&lt;script&gt;" in show(admin, topic, start=120)
+
+
+def test_groups_of_many_topics_are_listed_in_few_queries(admin, at_most):
+    for number in range(25):
+        world.group(world.topic(), f"readers-{number}")
+    with at_most(20):
+        assert admin.get("/admin/cursors/group/").content.decode().count("readers-") >= 25

@@ -5,6 +5,7 @@ from ipaddress import ip_network
 import pytest
 
 from apps.access.models import Audit
+from apps.cursors.models import Consumer
 from apps.destinations.models import Destination, PushState, WebhookSecret
 from apps.leases.models import DeadLetter
 from tests.console import world
@@ -114,3 +115,34 @@ def test_the_page_stays_within_its_queries(login, hook, at_most):
     client = login("Viewer")
     with at_most(20):
         client.get(url(hook))
+
+
+def test_markup_in_every_field_of_what_pushes_stays_text(login, hook, at_most):
+    world.events(hook.topic, 3)
+    failing = {"held_code": MARKUP, "held_text": MARKUP, "held_since": "2026-01-01T00:00:00Z", "last_error": MARKUP}
+    PushState.objects.create(destination=hook, failures=3, failing_since="2026-01-01T00:00:00Z", **failing)
+    hook.settings["webhook"] |= {"url": f"https://h/{MARKUP}", "headers": {MARKUP: MARKUP}}
+    hook.save()
+    Consumer.objects.filter(consumer_id=hook.consumer_id).update(
+        paused_at="2026-01-01T00:00:00Z", pause_reason=MARKUP, paused_by=MARKUP
+    )
+    held = world.lease(hook, 0, 0, 3, worker=MARKUP, error=MARKUP)
+    letter, _ = world.dead_letter(hook, 0, MARKUP), world.seen(hook, MARKUP)
+    world.attempt(hook, kind=MARKUP, webhook_id=MARKUP, error=MARKUP, answer=MARKUP)
+    client = login("Admin")
+    pages = [
+        "change",
+        "live",
+        "pause",
+        "resume",
+        "seek",
+        "test",
+        "resend",
+        f"leases/{held}/park",
+        f"letters/{letter}/redrive",
+    ]
+    for path in (LIST, *(url(hook, page) for page in pages)):
+        with at_most(20):
+            answer = client.get(path)
+        assert answer.status_code == 200 and MARKUP not in answer.content.decode(), path
+    assert client.get(url(hook)).content.decode().count("&lt;script&gt;alert(1)") >= 9

@@ -177,3 +177,14 @@ def claim(queue, worker: str, ends_in: float = 60) -> UUID:
         queue.pk, made, ends_in, uuid4(), worker,
     )  # fmt: skip
     return made
+
+
+def attempt(consumer, **attributes) -> None:
+    """A request to a webhook that was answered with an error."""
+    given = {"kind": "events", "webhook_id": "w-1", "status": 500, "error": "answered 500", "answer": "", **attributes}
+    execute(
+        "INSERT INTO webhook_attempt (topic_id, consumer_id, at, id, kind, webhook_id, events, attempt, status, error,"
+        " milliseconds, answer) VALUES (%s, %s, statement_timestamp(), %s, %s, %s, 10, 3, %s, %s, 120, %s)",
+        consumer.topic_id, consumer.consumer_id, uuid7(), given["kind"], given["webhook_id"], given["status"],
+        given["error"], given["answer"],
+    )  # fmt: skip

@@ -85,9 +85,10 @@ def listed(topic: TopicRef, names: str | None) -> QuerySet[Group]:
     return found.annotate(full=full).filter(full__regex=names)
 
 
-def standing(topic_id: int, groups: Sequence[Group]) -> dict[int, list[Place]]:
-    """By consumer number, one place a partition."""
+def standing(groups: Sequence[Group]) -> dict[int, list[Place]]:
+    """By consumer number, one place a partition: one query for groups of any number of topics."""
     found: dict[int, list[Place]] = {group.consumer_id: [] for group in groups}
-    for consumer, *row in sql.run((GROUP_STANDING, {"topic_id": topic_id, "consumers": list(found)}))[0]:
+    asked = {"topics": [group.topic_id for group in groups], "consumers": list(found)}
+    for consumer, *row in sql.run((GROUP_STANDING, asked))[0]:
         found[consumer].append(Place(*row))
     return found

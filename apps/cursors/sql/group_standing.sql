@@ -6,8 +6,8 @@ SELECT
     CASE WHEN k.held_until > statement_timestamp() THEN k.holder END AS holder,
     CASE WHEN k.held_until > statement_timestamp() THEN k.fencing_token END AS fencing_token,
     CASE WHEN k.held_until > statement_timestamp() THEN k.held_until END AS held_until
-FROM unnest(%(consumers)b::integer[]) AS asked (id)
-JOIN cursor AS k ON k.topic_id = %(topic_id)s AND k.consumer_id = asked.id
+FROM unnest(%(topics)b::integer[], %(consumers)b::integer[]) AS asked (topic_id, id)
+JOIN cursor AS k ON k.topic_id = asked.topic_id AND k.consumer_id = asked.id
 JOIN topic_partition AS p ON p.topic_id = k.topic_id AND p.partition = k.partition
 CROSS JOIN LATERAL (
     SELECT coalesce((

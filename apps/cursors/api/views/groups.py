@@ -28,7 +28,7 @@ class Groups(APIView):
         if not caller(request).allows("read:events", found.name) and not groups.exists():
             raise NotFound()
         page = pages.listing(request._request, groups, "name", lambda group: group)
-        places = standing(found.id, page["items"])
+        places = standing(page["items"])
         shown = [schemas.group(group, found.name, places[group.consumer_id]) for group in page["items"]]
         return answer(request._request, {**page, "items": shown})
 
