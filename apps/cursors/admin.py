@@ -25,7 +25,7 @@ class GroupList(ChangeList):
 
 @admin.register(Group)
 class GroupAdmin(RuntimeAdmin):
-    list_display = ("name", "topic", "lag", "holders", "created_at")
+    list_display = ("name", "topic", "lag", "holders", "made")
     list_filter = ("topic",)
     list_select_related = ("topic",)
     search_fields = ("name",)
@@ -42,6 +42,10 @@ class GroupAdmin(RuntimeAdmin):
     @display(description="members")
     def holders(self, row: Group) -> str:
         return ", ".join(sorted({place.holder for place in _places(row) if place.holder})) or "none"
+
+    @display(description="created")
+    def made(self, row: Group) -> str:
+        return words.moment(row.created_at)
 
     def show(self, request: HttpRequest, row: Group) -> HttpResponse:
         context = {"group": row, "places": standing([row])[row.consumer_id]}
