@@ -47,10 +47,10 @@ def hot_tables(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def kinds(request: pytest.FixtureRequest, hot_tables: None) -> None:
     """A test that commits empties every table after it, also of the channel kinds that a migration put there."""
-    marker = request.node.get_closest_marker("django_db")
-    if marker is None:
+    uses_database = {"db", "transactional_db"} & set(request.fixturenames)
+    if not uses_database and request.node.get_closest_marker("django_db") is None:
         return
-    request.getfixturevalue("transactional_db" if marker.kwargs.get("transaction") else "db")
+    request.getfixturevalue("db")
     if not ChannelKind.objects.exists():
         importlib.import_module("apps.channels.migrations.0002_hot").make_kinds(apps, None)
 
