@@ -1,6 +1,7 @@
 """The audit trail: who did what to which thing, before → after, and why. Only read."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
@@ -11,7 +12,8 @@ from unfold.decorators import display
 from apps.access.audit import AREAS
 from apps.access.models import Audit
 from core import words
-from core.admin import RuntimeAdmin
+from core.clock import rfc3339
+from core.csv_file import CsvAdmin
 
 
 class AreaFilter(admin.SimpleListFilter):
@@ -38,12 +40,20 @@ class KindFilter(admin.SimpleListFilter):
 
 
 @admin.register(Audit)
-class AuditAdmin(RuntimeAdmin):
+class AuditAdmin(CsvAdmin):
     list_display = ("when", "who", "verb", "what", "reason", "request_id")
     list_filter = (AreaFilter, KindFilter)
     search_fields = ("=object_name", "=actor_name", "=request_id")
     search_help_text = "Exact name of the thing or person, or a request id"
     ordering = ("-id",)
+    csv_titles = ("at", "actor", "actorKind", "verb", "objectKind", "object", "reason", "before", "after", "requestId")
+
+    def csv_rows(self, found: QuerySet[Audit]) -> Iterator[tuple[str, ...]]:
+        for entry in found.iterator(chunk_size=500):
+            yield (
+                rfc3339(entry.at), entry.actor_name, entry.actor_kind, entry.verb, entry.object_kind, entry.object_name,
+                entry.reason, _json(entry.before), _json(entry.after), entry.request_id,
+            )  # fmt: skip
 
     @display(description="when")
     def when(self, entry: Audit) -> str:
@@ -72,3 +82,7 @@ def _said(values: dict[str, Any], name: str) -> str:
     if name not in values:
         return ""
     return values[name] if isinstance(values[name], str) else json.dumps(values[name], ensure_ascii=False)
+
+
+def _json(values: dict[str, Any] | None) -> str:
+    return "" if values is None else json.dumps(values, ensure_ascii=False)

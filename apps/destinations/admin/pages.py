@@ -1,5 +1,6 @@
 """The list of destinations and the page of one."""
 
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,8 @@ from apps.destinations.selectors.cause import STATES
 from apps.destinations.selectors.standing import in_state
 from apps.destinations.selectors.trend import trends, workers
 from apps.leases.selectors import leases
-from core.admin import RuntimeAdmin, demand, may
+from core.admin import demand, may
+from core.csv_file import CsvAdmin
 
 LEASES_SHOWN, WORKERS_SHOWN, AUDIT_SHOWN = 50, 20, 20
 # What the chart shows: seconds back, and seconds a point.
@@ -51,7 +53,7 @@ class DestinationList(ChangeList):
 
 
 @admin.register(Destination)
-class DestinationAdmin(RuntimeAdmin):
+class DestinationAdmin(CsvAdmin):
     list_display = ("who", "state", "lag", "in_flight", "last", "topic_link")
     list_filter = (StateFilter, ("type", ChoicesDropdownFilter), ("topic", RelatedDropdownFilter))
     list_filter_submit = True
@@ -59,7 +61,11 @@ class DestinationAdmin(RuntimeAdmin):
     search_fields = ("name", "topic__name")
     actions = ("pause_selected", "resume_selected")
     sortable_by = ("who",)
-    list_before_template = "destinations/list_live.html"  # type: ignore[assignment]
+    list_before_template = "destinations/list_live.html"
+    csv_titles = cells.TITLES
+
+    def csv_rows(self, found: QuerySet[Destination]) -> Iterator[tuple[Any, ...]]:
+        return cells.plain(found)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # type: ignore[override]
         return DestinationList
