@@ -34,7 +34,8 @@ def test_waking_works_again_soon_after_the_connection_was_killed(toy_server: Ser
         await until(lambda: listening(toy_server))
         waiting = waiter(toy_server, key, 20)
         await until(lambda: calls(sql, key))
-        assert sql(KILL) == [(1,)]
+        # Servers of other tests may listen on this database too.
+        assert sql(KILL)[0][0] >= 1
         add(notify=False)  # its notice falls into the gap: nobody hears it
         await waiting
         fresh = waiter(toy_server, key, 20)
