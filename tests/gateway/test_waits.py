@@ -26,6 +26,12 @@ def calls(sql: Sql, key: str) -> int:
     return int(sql("SELECT count(*) FROM toy_call WHERE key = %s", key)[0][0])
 
 
+def waiters(sql: Sql, key: str) -> int:
+    """How many have looked and begun to wait. Second looks are not counted: a server just started sends somebody to look
+    again as soon as its listener hears."""
+    return int(sql("SELECT count(*) FROM toy_call WHERE key = %s AND NOT again", key)[0][0])
+
+
 async def until(condition: Callable[[], object], within: float = 10) -> None:
     end = time.monotonic() + within
     while not await asyncio.to_thread(condition):
@@ -40,7 +46,7 @@ def waiter(server: Server, key: str, seconds: float = 10, extra: str = "", heade
 def test_a_notice_from_another_process_wakes_a_wait(toy_server: Server, sql: Sql, add: Add, key: str) -> None:
     async def scene() -> tuple[Reply, float]:
         waiting = waiter(toy_server, key)
-        await until(lambda: calls(sql, key))
+        await until(lambda: waiters(sql, key))
         began = time.monotonic()
         add()
         return await waiting, began
@@ -85,7 +91,7 @@ def test_as_many_are_woken_as_there_is_work_the_longest_waiting_first(
         waiting = []
         for number in range(6):
             waiting.append(waiter(toy_server, key, 2, "&group=g"))
-            await until(lambda number=number: calls(sql, key) == number + 1)
+            await until(lambda number=number: waiters(sql, key) == number + 1)
         await asyncio.sleep(0.05)
         add(2)
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -104,7 +110,7 @@ def test_who_falls_due_or_leaves_some_wakes_the_next(toy_server: Server, sql: Sq
         if not extra:
             add(3, in_seconds=0.5, notify=False)
         waiting = [waiter(toy_server, key, 5, f"&group=g{extra}") for _ in range(3)]
-        await until(lambda: calls(sql, key) == 3)
+        await until(lambda: waiters(sql, key) == 3)
         if extra:
             await asyncio.sleep(0.1)
             add(2, notify=False)
@@ -122,7 +128,7 @@ def test_a_client_that_has_gone_is_given_nothing_and_its_wake_is_passed_on(
     async def scene() -> Reply:
         await leave(toy_server, f"POST /v1/hot/take?key={key}&seconds=10&group=g", after=0.2)
         staying = waiter(toy_server, key, 5, "&group=g")
-        await until(lambda: calls(sql, key) == 2)
+        await until(lambda: waiters(sql, key) == 2)
         await asyncio.sleep(0.2)
         add()
         return await staying
@@ -134,7 +140,7 @@ def test_a_client_that_has_gone_is_given_nothing_and_its_wake_is_passed_on(
 def test_a_crowd_of_waiters_blocks_nobody_and_uses_no_connections(database_url: str, sql: Sql, add: Add, key: str) -> None:
     async def scene(server: Server) -> tuple[float, int, list[Reply]]:
         waiting = [waiter(server, key, 30, "&group=crowd") for _ in range(1200)]
-        await until(lambda: calls(sql, key) == len(waiting), within=30)
+        await until(lambda: waiters(sql, key) == len(waiting), within=30)
         began = time.monotonic()
         for _ in range(20):
             assert (await ask(server, "GET /v1/hot/echo")).status == 200
@@ -153,7 +159,7 @@ def test_a_crowd_of_waiters_blocks_nobody_and_uses_no_connections(database_url: 
 def test_waiters_beyond_the_cap_are_told_to_come_again(database_url: str, sql: Sql, add: Add, key: str) -> None:
     async def scene(server: Server) -> list[int]:
         waiting = [waiter(server, key, 10) for _ in range(2)]
-        await until(lambda: calls(sql, key) == 2)
+        await until(lambda: waiters(sql, key) == 2)
         await asyncio.sleep(0.1)
         beyond = await waiter(server, key, 10)
         at_once = await waiter(server, key, 0)  # waits for nothing, so it needs no place
@@ -172,7 +178,7 @@ def test_a_key_revoked_meanwhile_gets_nothing(toy_server: Server, sql: Sql, add:
     async def scene() -> Reply:
         path = f"POST /v1/hot/guarded?key={key}&seconds=20"
         waiting = asyncio.ensure_future(ask(toy_server, path, headers))
-        await until(lambda: calls(sql, key))
+        await until(lambda: waiters(sql, key))
         await asyncio.to_thread(revoke, row)
         while not waiting.done():  # a revocation may take a few seconds to reach every process
             sql("SELECT pg_notify(%s, %s)", CHANNEL, f"toy:{key}=1")
