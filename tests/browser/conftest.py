@@ -11,9 +11,13 @@ from pathlib import Path
 import axe_playwright_python
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.db import connections
 from playwright.sync_api import sync_playwright
+from psycopg.conninfo import make_conninfo
+
+from tests.serving import Server
 
 CHROMIUM = Path(os.environ.get("TOWPATH_CHROMIUM", "/usr/bin/chromium"))
 PASSWORD = "correct horse battery"
@@ -66,20 +70,24 @@ class Complaints(list):
         page.on("request", lambda request: request.url.startswith((home, "data:")) or self.append(request.url))
 
 
-@pytest.fixture
-def visit(browser, person, server):
-    """Logs somebody in by the form and gives the page; the test fails if the browser complained meanwhile."""
-    contexts, complaints = [], Complaints()
+class Visits:
+    """Logs people in by the form, each in a browser context of their own."""
 
-    def login(role: str = "Operator", width: int = 1280, zone: str = "Europe/Berlin", name: str | None = None):
-        context = browser.new_context(viewport={"width": width, "height": 900}, timezone_id=zone, base_url=server.url)
-        context.set_default_timeout(10_000)
-        contexts.append(context)
+    def __init__(self, browser, person, home: str) -> None:
+        self.browser, self.person, self.home = browser, person, home
+        self.contexts, self.complaints = [], Complaints()
+
+    def __call__(self, role: str = "Operator", width: int = 1280, zone: str = "Europe/Berlin", name: str | None = None):
+        context = self.browser.new_context(
+            viewport={"width": width, "height": 900}, timezone_id=zone, base_url=self.home
+        )  # fmt: skip
+        context.set_default_timeout(20_000)
+        self.contexts.append(context)
         page = context.new_page()
-        complaints.listen(page, server.url)
+        self.complaints.listen(page, self.home)
         name = name or role.lower()
         if not User.objects.filter(username=name).exists():
-            person(name, role)
+            self.person(name, role)
         page.goto("/admin/")
         page.fill("input[name=username]", name)
         page.fill("input[name=password]", PASSWORD)
@@ -87,10 +95,35 @@ def visit(browser, person, server):
         page.wait_for_url(re.compile(r"/admin/$"))
         return page
 
-    yield login
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    def end(self) -> Complaints:
+        for context in self.contexts:
+            context.close()
+        return self.complaints
+
+
+@pytest.fixture
+def visit(browser, person, server):
+    """Logs somebody in by the form and gives the page; the test fails if the browser complained meanwhile."""
+    visits = Visits(browser, person, server.url)
+    yield visits
+    assert visits.end() == []
+
+
+@pytest.fixture
+def real_server(transactional_db, server):
+    """A process of its own, as installations run it: what waits, streams and workers need."""
+    database = settings.DATABASES["default"]
+    parts = {name.lower(): database[name] for name in ("USER", "PASSWORD", "HOST", "PORT") if database[name]}
+    with Server(make_conninfo(dbname=database["NAME"], **parts), "tests.browser.settings") as running:
+        yield running
+
+
+@pytest.fixture
+def visit_real(browser, person, real_server):
+    visits = Visits(browser, person, f"http://127.0.0.1:{real_server.port}")
+    yield visits
+    # The browser itself reports each connection that is cut, which some tests do on purpose.
+    assert [each for each in visits.end() if "ERR_" not in each and "403" not in each] == []
 
 
 def is_cut(page) -> list[str]:

@@ -1,54 +1,25 @@
 """A channel followed in a real browser, by the client that the platform serves, from a real server (streams need one)."""
 
-import importlib
-import re
 import tempfile
 import threading
 
 import pytest
-from django.apps import apps
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 from msgspec import Raw
-from psycopg.conninfo import make_conninfo
 
 from apps.channels.models import Channel
 from apps.channels.operations.delete import delete
 from apps.channels.operations.publish import Target, publish
-from tests.browser.conftest import PASSWORD, Complaints, photograph
-from tests.serving import Server
+from tests.browser.conftest import photograph
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MARKUP = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def real_server(transactional_db, server):
-    importlib.import_module("apps.channels.migrations.0002_hot").make_kinds(apps, None)
-    database = settings.DATABASES["default"]
-    parts = {name.lower(): database[name] for name in ("USER", "PASSWORD", "HOST", "PORT") if database[name]}
-    with Server(make_conninfo(dbname=database["NAME"], **parts), "tests.browser.settings") as running:
-        yield running
-
-
-@pytest.fixture
-def page(browser, real_server, person):
-    person("ana", "Admin")
-    home = f"http://127.0.0.1:{real_server.port}"
-    context = browser.new_context(base_url=home, viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(15_000)
-    page, complaints = context.new_page(), Complaints()
-    complaints.listen(page, home)
-    page.goto("/admin/")
-    page.fill("input[name=username]", "ana")
-    page.fill("input[name=password]", PASSWORD)
-    page.click("button[type=submit]")
-    page.wait_for_url(re.compile(r"/admin/$"))
-    yield page
-    context.close()
-    # The browser itself reports each connection that is cut, which one of the tests does on purpose.
-    assert [each for each in complaints if "ERR_" not in each and "403" not in each] == []
+def page(visit_real):
+    return visit_real("Admin", name="ana")
 
 
 def progress(state: str, data: str = "null") -> None:
