@@ -87,7 +87,7 @@ class Hub:
         WAITERS.set_function(lambda: len(self))
 
     def __len__(self) -> int:
-        return sum(len(group.waiters) for group in self._groups.values())
+        return sum(len(group.waiters) for group in list(self._groups.values()))
 
     async def sleep(self, wait: Wait, since: float, until: float, gone: "asyncio.Future[None]", first: bool) -> Woken:
         """Sleeps until a notice (at once if one came after `since`), something due, the deadline, or the client's leaving.

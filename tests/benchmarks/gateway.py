@@ -13,7 +13,10 @@ def get(client: Client, number: int, path: str) -> int:
 
 
 def main() -> None:
-    with place.server() as (server, token), Server(server.database_url, place.SETTINGS, TOWPATH_ACCESS_LOG="0") as silent:
+    with (
+        place.server() as (server, token),
+        Server(server.database_url, place.SETTINGS, patient=False, TOWPATH_ACCESS_LOG="0") as silent,
+    ):
         ways = [
             Load("plain view, silent", get, silent.place, arguments={"path": "/v1/plain"}),
             Load("plain view", get, server.place, arguments={"path": "/v1/plain"}),

@@ -34,7 +34,7 @@ def database() -> Iterator[str]:
 @contextmanager
 def server(**environment: str) -> Iterator[tuple[Server, str]]:
     """A running server on a database of its own, and an API key with every scope."""
-    with database() as url, Server(url, SETTINGS, **environment) as running:
+    with database() as url, Server(url, SETTINGS, patient=False, **environment) as running:
         yield running, api_key(url)
 
 

@@ -12,6 +12,8 @@ from psycopg.conninfo import make_conninfo
 
 from core.notices import CHANNEL
 from tests.factories import unique
+from tests.gateway.crowd import listening
+from tests.patience import until
 from tests.serving import Server
 
 TABLES = """
@@ -54,6 +56,7 @@ def sql(database_url: str) -> Iterator[Callable[..., Any]]:
 @pytest.fixture(scope="session")
 def toy_server(database_url: str, sql: Callable[..., Any]) -> Iterator[Server]:
     with Server(database_url, "tests.gateway.settings") as server:
+        until(lambda: listening(server))
         yield server
 
 
@@ -72,6 +75,12 @@ def add(sql: Callable[..., Any], key: str) -> Callable[..., None]:
             sql("SELECT pg_notify(%s, %s)", CHANNEL, f"toy:{key}={count}")
 
     return work
+
+
+@pytest.fixture
+def calls(sql: Callable[..., Any], key: str) -> Callable[[], int]:
+    """How often the views that tell of it have been called with the test's key, first looks and second ones."""
+    return lambda: int(sql("SELECT count(*) FROM toy_call WHERE key = %s", key)[0][0])
 
 
 @pytest.fixture

@@ -12,7 +12,9 @@ GATEWAY = {
     "hot_threads": int(os.environ.get("TOY_THREADS", "2")),
     "slow_threads": 2,
     "lane_queue": int(os.environ.get("TOY_QUEUE", "4")),
-    "lane_seconds": float(os.environ.get("TOY_LANE_SECONDS", "0.5")),
+    "lane_seconds": float(os.environ.get("TOY_LANE_SECONDS", "60")),
+    # Who is answered before its time was told: nothing else would make it look again.
+    "poll_seconds": 3600.0,
     "hot_paths": (r"(GET|POST) /v1/hot/.*",),
     "waiting_paths": (r"POST /v1/hot/(take|guarded)",),
 }

@@ -1,22 +1,15 @@
 """Every answer has its request id, every request one line in the log, and no secret stands in it."""
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import tests.gateway.toys
+from tests.patience import until
 from tests.serving import Server
 
 Lines = Callable[[Server, str], list[dict[str, Any]]]
-
-
-def eventually(condition: Callable[[], object], within: float = 5) -> None:
-    until = time.monotonic() + within
-    while not condition():
-        assert time.monotonic() < until, condition
-        time.sleep(0.02)
 
 
 def test_the_clients_request_id_is_answered_and_logged_once(toy_server: Server, log_lines: Lines) -> None:
@@ -24,7 +17,7 @@ def test_the_clients_request_id_is_answered_and_logged_once(toy_server: Server, 
         "/v1/hot/echo?grant=tpg_secret&limit=1", **{"X-Request-Id": "mine-1", "Authorization": "Bearer tpk_x"}
     )
     assert answer.headers["X-Request-Id"] == "mine-1"
-    eventually(lambda: log_lines(toy_server, "mine-1"))
+    until(lambda: log_lines(toy_server, "mine-1"))
     (line,) = log_lines(toy_server, "mine-1")
     assert (line["method"], line["path"], line["status"]) == ("GET", "/v1/hot/echo", 200)
     assert "tpg_secret" not in toy_server.log() and "tpk_x" not in toy_server.log()
@@ -40,7 +33,7 @@ def test_a_fault_in_a_view_is_a_500_in_our_shape_and_logged_with_its_request(toy
     answer = toy_server.get("/v1/event-queues/crash?grant=tpg_hidden", **{"X-Request-Id": "crash-1"})
     body = json.loads(answer.content)  # type: ignore[attr-defined]
     assert (answer.status, body["code"], body["error"]["code"], body["requestId"]) == (500, 500, "INTERNAL", "crash-1")
-    eventually(lambda: len(log_lines(toy_server, "crash-1")) == 2)
+    until(lambda: len(log_lines(toy_server, "crash-1")) == 2)
     assert any("a fault in a view" in line.get("exception", "") for line in log_lines(toy_server, "crash-1"))
     assert "tpg_hidden" not in toy_server.log()
 

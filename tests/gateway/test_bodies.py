@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.serving import Server
 
 LIMIT = 4 * 1024 * 1024
@@ -22,7 +23,7 @@ def said(connection: socket.socket) -> bytes:
 @pytest.fixture
 def line(toy_server: Server) -> Iterator[socket.socket]:
     with toy_server.connect() as connection:
-        connection.settimeout(5)
+        connection.settimeout(PATIENCE)
         yield connection
 
 

@@ -57,7 +57,7 @@ def test_who_found_nothing_keeps_its_place() -> None:
         async def waits(name: str, first: bool) -> None:
             gone = asyncio.get_running_loop().create_future()
             since = time.monotonic()
-            await hub.sleep(Wait(("q",), 5, group="g"), since, since + 5, gone, first)
+            await hub.sleep(Wait(("q",), 60, group="g"), since, since + 60, gone, first)
             woken.append(name)
 
         newer = asyncio.ensure_future(waits("newer", first=False))

@@ -2,52 +2,97 @@
 
 import asyncio
 import json
-import time
+from collections.abc import Callable
+from typing import Any
 
-from tests.gateway.crowd import ask
+from tests.gateway.crowd import Reply, ask, figure
+from tests.patience import eventually
 from tests.serving import Server
 
+Calls = Callable[[], int]
+Asking = list["asyncio.Task[Reply]"]
 
-def test_a_blocked_hot_lane_stops_neither_health_nor_the_slow_lane(toy_server: Server) -> None:
-    async def blocked() -> tuple[list[int], float]:
-        holding = [asyncio.ensure_future(ask(toy_server, "GET /v1/hot/hold?seconds=1")) for _ in range(2)]
-        await asyncio.sleep(0.2)
-        began = time.monotonic()
+
+async def hold(server: Server, lane: str, key: str, calls: Calls, queued: int = 0) -> Asking:
+    """Both threads of the lane are held, and so many more requests wait for one."""
+    other = "slow" if lane == "hot" else "hot"
+    held = [_hold(server, lane, key) for _ in range(2)]
+    await eventually(lambda: calls() == 2)
+    waiting = [_hold(server, lane, key) for _ in range(queued)]
+    await eventually(lambda: figure(server, f'towpath_pool_queue{{lane="{lane}"}}', other) == queued)
+    return held + waiting
+
+
+def _hold(server: Server, lane: str, key: str) -> "asyncio.Task[Reply]":
+    return asyncio.ensure_future(_served(server, f"GET /v1/{lane}/hold?key={key}"))
+
+
+async def _served(server: Server, request: str) -> Reply:
+    """Asked again where a lane of little patience had no time for it."""
+    while (reply := await ask(server, request)).status == 503:
+        pass
+    return reply
+
+
+async def release(server: Server, lane: str, key: str, holding: Asking) -> list[int]:
+    """None has been answered before; through the lane that is free."""
+    assert not any(task.done() for task in holding)
+    assert (await _served(server, f"GET /v1/{lane}/release?key={key}")).status == 204
+    return [reply.status for reply in await asyncio.gather(*holding)]
+
+
+def test_a_blocked_hot_lane_stops_neither_health_nor_the_slow_lane(toy_server: Server, key: str, calls: Calls) -> None:
+    async def scene() -> list[int]:
+        holding = await hold(toy_server, "hot", key, calls)
         others = await asyncio.gather(ask(toy_server, "GET /healthz"), ask(toy_server, "GET /v1/slow/echo"))
-        took = time.monotonic() - began
-        return [reply.status for reply in (*others, *await asyncio.gather(*holding))], took
+        return [reply.status for reply in others] + await release(toy_server, "slow", key, holding)
 
-    statuses, took = asyncio.run(blocked())
-    assert statuses == [200, 200, 200, 200] and took < 0.3
+    assert asyncio.run(scene()) == [200, 200, 200, 200]
 
 
-def test_a_full_lane_answers_busy_at_once_and_a_late_thread_within_its_bound(toy_server: Server) -> None:
-    """Two threads, a queue of four, half a second of patience."""
+def test_a_full_lane_answers_busy_at_once(toy_server: Server, key: str, calls: Calls) -> None:
+    """Two threads, and a queue of four that have time enough: those beyond it are not asked to wait."""
 
-    async def overfull() -> list[tuple[int, float, bytes]]:
-        began = time.monotonic()
-        replies = await asyncio.gather(*(ask(toy_server, "GET /v1/hot/hold?seconds=1.5") for _ in range(8)))
-        return sorted((reply.status, round(reply.at - began, 2), reply.body) for reply in replies)
+    async def scene() -> tuple[list[Reply], list[int]]:
+        holding = await hold(toy_server, "hot", key, calls, queued=4)
+        beyond = await asyncio.gather(*(ask(toy_server, f"GET /v1/hot/hold?key={key}") for _ in range(2)))
+        return beyond, await release(toy_server, "slow", key, holding)
 
-    replies = asyncio.run(overfull())
-    assert [status for status, _, _ in replies] == [200] * 2 + [503] * 6
-    at_once = [took for status, took, _ in replies if status == 503 and took < 0.3]
-    late = [took for status, took, _ in replies if status == 503 and took >= 0.3]
-    assert len(at_once) == 2 and len(late) == 4 and max(late) < 0.9
-    assert json.loads(replies[-1][2])["error"]["code"] == "BUSY"
+    full = 'towpath_refused_total{reason="hot_full"}'
+    before = figure(toy_server, full)
+    beyond, held = asyncio.run(scene())
+    assert held == [200] * 6
+    assert [(reply.status, json.loads(reply.body)["error"]["code"]) for reply in beyond] == [(503, "BUSY")] * 2
+    assert figure(toy_server, full) - before == 2
 
 
-def test_busy_has_retry_after_and_the_envelope_of_its_path(toy_server: Server) -> None:
-    async def overfull() -> object:
-        holding = [asyncio.ensure_future(ask(toy_server, "GET /v1/slow/hold?seconds=0.8")) for _ in range(6)]
-        await asyncio.sleep(0.2)
+def test_who_has_no_thread_within_its_bound_is_told_that_it_is_busy(database_url: str, key: str, calls: Calls) -> None:
+    """Half a second of patience, while the threads stay held."""
+
+    async def scene(server: Server) -> tuple[list[Reply], list[int]]:
+        holding = await hold(server, "hot", key, calls)
+        before = figure(server, late_ones)
+        late = await asyncio.gather(*(ask(server, f"GET /v1/hot/hold?key={key}") for _ in range(4)))
+        assert figure(server, late_ones) - before == 4
+        return late, await release(server, "slow", key, holding)
+
+    late_ones = 'towpath_refused_total{reason="hot_late"}'
+    with Server(database_url, "tests.gateway.settings", TOY_LANE_SECONDS="0.5") as server:
+        late, held = asyncio.run(scene(server))
+        assert held == [200, 200]
+        assert [(reply.status, json.loads(reply.body)["error"]["code"]) for reply in late] == [(503, "BUSY")] * 4
+
+
+def test_busy_has_retry_after_and_the_envelope_of_its_path(toy_server: Server, key: str, calls: Calls) -> None:
+    async def scene() -> Any:
+        holding = await hold(toy_server, "slow", key, calls, queued=4)
         response = await asyncio.to_thread(toy_server.get, "/v1/event-queues/anything")
-        await asyncio.gather(*holding)
+        await release(toy_server, "hot", key, holding)
         return response
 
-    response = asyncio.run(overfull())
-    answer = json.loads(response.content)  # type: ignore[attr-defined]
-    assert (response.status, response.headers["Retry-After"]) == (503, "1")  # type: ignore[attr-defined]
+    response = asyncio.run(scene())
+    answer = json.loads(response.content)
+    assert (response.status, response.headers["Retry-After"]) == (503, "1")
     assert (answer["code"], answer["data"], answer["error"]["code"]) == (503, None, "BUSY")
 
 

@@ -1,15 +1,21 @@
 """Toy views that do on purpose what the tests need: hold a thread, wait for work, stream."""
 
+import sys
+import threading
 import time
+from collections import defaultdict
+from typing import Any
 
 from django.db import connection, transaction
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.urls import path
+from prometheus_client import generate_latest
 from rest_framework.views import APIView
 
 from core import http, notices
 from core.streams import Link, Stream, stream_from
 from core.waits import AGAIN_KEY, Wait, tell_there_is_more, wait_for
+from tests.patience import until
 
 TAKE = """DELETE FROM toy_work WHERE id IN (
     SELECT id FROM toy_work WHERE key = %s AND due <= statement_timestamp() ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
@@ -28,9 +34,37 @@ def echo(request: HttpRequest) -> HttpResponse:
     )
 
 
+_released: defaultdict[str, threading.Event] = defaultdict(threading.Event)
+
+
 def hold(request: HttpRequest) -> HttpResponse:
-    time.sleep(float(request.GET["seconds"]))
+    """Keeps its thread until the key is released, or for so many seconds; tells of itself before."""
+    _call(request.GET["key"])
+    _released[request.GET["key"]].wait(float(request.GET.get("seconds", "300")))
     return HttpResponse("held")
+
+
+def release(request: HttpRequest) -> HttpResponse:
+    _released[request.GET["key"]].set()
+    return http.no_content(request)
+
+
+def asleep(request: HttpRequest) -> HttpResponse:
+    groups = list(_hub()._by_key.get(f"toy:{request.GET['key']}", ()))
+    return HttpResponse(str(sum(len(group.waiters) for group in groups)))
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(generate_latest())
+
+
+def _hub() -> Any:
+    return sys.modules["config.asgi"].application.hub
+
+
+def _call(key: str, again: bool = False) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO toy_call (key, again) VALUES (%s, %s)", [key, again])
 
 
 def lock_timeout(request: HttpRequest) -> HttpResponse:
@@ -42,8 +76,9 @@ def lock_timeout(request: HttpRequest) -> HttpResponse:
 def take(request: HttpRequest) -> HttpResponse:
     """Takes work of a key, or waits for it. `gap=1` commits work after this view has looked and before the wait begins."""
     key, limit, again = request.GET["key"], int(request.GET.get("limit", "1")), AGAIN_KEY in request.META
+    began = time.monotonic()
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("INSERT INTO toy_call (key, again) VALUES (%s, %s)", [key, again])
+        _call(key, again)
         cursor.execute(TAKE, [key, limit])
         taken = [row[0] for row in cursor.fetchall()]
         cursor.execute(DUE_IN, [key])
@@ -54,7 +89,7 @@ def take(request: HttpRequest) -> HttpResponse:
         return http.answer(request, {"taken": taken})
     if request.GET.get("gap") and not again:
         add(key)
-        time.sleep(0.1)  # longer than the notice takes to arrive
+        until(lambda: _hub().noticed_since((f"toy:{key}",), began))
     wait_for(request, Wait((f"toy:{key}",), float(request.GET["seconds"]), due_in, request.GET.get("group", "")))
     return http.no_content(request)
 
@@ -122,11 +157,16 @@ def crash(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("v1/hot/echo", echo),
     path("v1/hot/hold", hold),
+    path("v1/hot/release", release),
+    path("v1/hot/metrics", metrics),
     path("v1/hot/take", take),
     path("v1/hot/guarded", Guarded.as_view()),
     path("v1/hot/lock-timeout", lock_timeout),
     path("v1/slow/echo", echo),
     path("v1/slow/hold", hold),
+    path("v1/slow/release", release),
+    path("v1/slow/metrics", metrics),
+    path("v1/slow/asleep", asleep),
     path("v1/slow/lock-timeout", lock_timeout),
     path("v1/work", work),
     path("v1/live", live),
