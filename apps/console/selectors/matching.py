@@ -17,6 +17,7 @@ from core.errors import InvalidField
 
 MATCH_LETTERS = sql.statement(__file__, "match_letters")
 MATCH_DEAD_EVENTS = sql.statement(__file__, "match_dead_events")
+MATCH_DEAD_EVENTS_OF_ERROR = sql.statement(__file__, "match_dead_events_of_error")
 
 MOST = 50_000
 """Items of one bulk operation; what is beyond is a second one's."""
@@ -140,7 +141,10 @@ def _dead_events(rows: Sequence[Queue], wanted: Wanted, most: int) -> list[Item]
     asked = {
         "homes": [row.uid for row in rows],
         "queues": [row.pk for row in rows],
-        "fingerprint": wanted.fingerprint or None,
         "limit": most + 1,
     }
-    return [(home, event) for home, event in sql.run((MATCH_DEAD_EVENTS, asked))[0]]
+    if wanted.fingerprint:
+        call = (MATCH_DEAD_EVENTS_OF_ERROR, {**asked, "fingerprint": wanted.fingerprint})
+    else:
+        call = (MATCH_DEAD_EVENTS, asked)
+    return [(home, event) for home, event in sql.run(call)[0]]

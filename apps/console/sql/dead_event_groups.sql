@@ -5,10 +5,7 @@ SELECT
     latest.queue_id, latest.fingerprint, (array_agg(latest.error ORDER BY latest.died_at DESC))[1] AS error,
     count(*) AS number, min(latest.died_at) AS first_at, max(latest.died_at) AS last_at
 FROM (
-    SELECT asked.queue_id, dead.died_at, left(dead.error, 300) AS error,
-        left(encode(sha256(convert_to(lower(left(regexp_replace(
-            left(split_part(btrim(coalesce(dead.error, ''), E' \n\r\t'), E'\n', 1), 1000),
-            '[0-9a-f]{8}-[0-9a-f-]{27}|0x[0-9a-f]+|[0-9]+', '#', 'gi'), 200)), 'UTF8')), 'hex'), 16) AS fingerprint
+    SELECT asked.queue_id, dead.died_at, left(dead.error, 300) AS error, error_fingerprint(dead.error) AS fingerprint
     FROM unnest(%(queues)b::integer[]) AS asked (queue_id)
     CROSS JOIN LATERAL (
         SELECT died_at, error

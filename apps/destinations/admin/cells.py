@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from apps.destinations.models import Destination
 from apps.destinations.selectors.cause import Cause
-from apps.destinations.selectors.standing import standings
+from apps.destinations.selectors.standing import Standing, standings
 from apps.destinations.selectors.status import Status
 from apps.destinations.selectors.trend import Trend, trends
 from core import charts, words
@@ -32,9 +32,14 @@ class Row:
     trend: Trend
 
 
-def rows(destinations: Iterable[Destination]) -> dict[int, Row]:
-    """By the destination's id, in two queries for any number; one that is deleted meanwhile is missing."""
-    found = standings(destinations)
+def rows(destinations: Iterable[Destination], known: Iterable[Standing] | None = None) -> dict[int, Row]:
+    """By the destination's id, in two queries for any number; one that is deleted meanwhile is missing.
+
+    `known`: where they stand, when that has been asked already.
+    """
+    wanted = list(destinations)
+    numbers = {each.pk for each in wanted}
+    found = standings(wanted) if known is None else [each for each in known if each.destination.pk in numbers]
     keys = [(each.status.topic_id, each.status.consumer_id) for each in found]
     history = trends(keys, TREND_SECONDS, TREND_STEP)
     return {

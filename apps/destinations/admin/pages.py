@@ -19,7 +19,7 @@ from apps.destinations.admin import cells, letters, pausing, seeking, sending, t
 from apps.destinations.admin.cells import Row, rows
 from apps.destinations.models import Destination, Type
 from apps.destinations.selectors.cause import STATES
-from apps.destinations.selectors.standing import in_state
+from apps.destinations.selectors.standing import standings
 from apps.destinations.selectors.trend import trends, workers
 from apps.leases.selectors import leases
 from core.admin import demand, may
@@ -39,7 +39,11 @@ class StateFilter(admin.SimpleListFilter):
         return [(name, name) for name in STATES]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Destination]) -> QuerySet[Destination]:
-        return in_state(queryset, self.value() or "") if self.value() in STATES else queryset
+        if self.value() not in STATES:
+            return queryset
+        found = [each for each in standings(queryset) if each.cause.state == self.value()]
+        request.standings = found  # type: ignore[attr-defined]  # the list shows the same, and need not ask again
+        return queryset.filter(pk__in=[each.destination.pk for each in found])
 
 
 class DestinationList(ChangeList):
@@ -47,7 +51,7 @@ class DestinationList(ChangeList):
         """Adds to the rows of this page where they stand."""
         super().get_results(request)
         self.result_list = list(self.result_list)
-        found = rows(self.result_list)
+        found = rows(self.result_list, getattr(request, "standings", None))
         for row in self.result_list:
             row.shown = found.get(row.pk)
 

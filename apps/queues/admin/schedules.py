@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
+from unfold.views import ChangeList
 
 from apps.access.models import Audit
 from apps.queues.models import Schedule
@@ -27,6 +28,15 @@ PAYLOADS, RUN, SWITCH = "console.view_payloads", "console.redrive", "console.pau
 AUDIT_SHOWN = 20
 
 
+class ScheduleList(ChangeList):
+    def get_results(self, request: HttpRequest) -> None:
+        """One look at the database's clock for all rows of the page."""
+        super().get_results(request)
+        self.result_list, now = list(self.result_list), database_time()
+        for row in self.result_list:
+            row.now = now
+
+
 @admin.register(Schedule)
 class ScheduleAdmin(RuntimeAdmin):
     list_display = ("name", "queue_name", "rule", "time_zone", "state", "next_time", "last")
@@ -37,6 +47,9 @@ class ScheduleAdmin(RuntimeAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
         return super().get_queryset(request).filter(queue__deleted_at=None).select_related("queue")
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # type: ignore[override]
+        return ScheduleList
 
     @display(description="queue", ordering="queue__name")
     def queue_name(self, schedule: Schedule) -> str:
@@ -51,8 +64,8 @@ class ScheduleAdmin(RuntimeAdmin):
         return "failing" if schedule.error else "on" if schedule.enabled else "off"
 
     @display(description="next")
-    def next_time(self, schedule: Schedule) -> str:
-        times, _ = upcoming(schedule, 1)
+    def next_time(self, schedule: Any) -> str:
+        times, _ = upcoming(schedule, 1, schedule.now)
         return ago(times[0]) if times and schedule.enabled else "never"
 
     @display(description="last due")
@@ -64,7 +77,7 @@ class ScheduleAdmin(RuntimeAdmin):
         return [act, *super().get_urls()]
 
     def show(self, request: HttpRequest, row: Schedule) -> HttpResponse:
-        times, fault = upcoming(row, 5)
+        times, fault = upcoming(row, 5, database_time())
         context = {
             "schedule": row,
             "rule": said(row),
@@ -90,11 +103,11 @@ def said(schedule: Schedule) -> str:
     return f"once at {schedule.at:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def upcoming(schedule: Schedule, count: int) -> tuple[list[datetime], str]:
+def upcoming(schedule: Schedule, count: int, now: datetime) -> tuple[list[datetime], str]:
     """The next times in the schedule's zone, or why there are none to tell."""
     try:
         zone = ZoneInfo(schedule.time_zone)
-        return [moment.astimezone(zone) for moment in next_times(rule_of(schedule), database_time(), count)], ""
+        return [moment.astimezone(zone) for moment in next_times(rule_of(schedule), now, count)], ""
     except FAULTS as error:
         return [], str(error)
 
