@@ -33,6 +33,7 @@ HOT_RECORDS = Gauge("towpath_hot_records", "Events in the hot window.", _TOPIC)
 HOT_BYTES = Gauge("towpath_hot_bytes", "Bytes in the hot window.", _TOPIC)
 COLD_RECORDS = Gauge("towpath_cold_records", "Events in cold storage.", _TOPIC)
 SPILL_FAILURES = Gauge("towpath_spill_failures", "Sweeps to cold storage that failed in a row.", _TOPIC)
+MERGED = Gauge("towpath_merged_segments_total", "Small segments of cold storage that became part of another.", _TOPIC)
 REPAIRS = Gauge("towpath_repairs_total", "What reconciles of logs put right.", ["kind"])
 
 _lock = threading.Lock()
@@ -62,7 +63,7 @@ def exposition() -> bytes:
 def _look_at_database() -> None:
     """While the database is away its figures are missing, which is the truth; those of the process are still answered."""
     lags = (LAG_EVENTS, LAG_SECONDS, IN_FLIGHT, LAG_SAMPLED)
-    for gauge in (DEAD, *lags, HOT_RECORDS, HOT_BYTES, COLD_RECORDS, SPILL_FAILURES, REPAIRS):
+    for gauge in (DEAD, *lags, HOT_RECORDS, HOT_BYTES, COLD_RECORDS, SPILL_FAILURES, MERGED, REPAIRS):
         gauge.clear()
     try:
         ages, tables = sql.run((OLDEST_SNAPSHOT, {}), (DEAD_TUPLES, {}))
@@ -88,7 +89,7 @@ def _show_lag(samples: Sequence[LatestSample]) -> None:
 
 def _show_logs(topics: Sequence[sql.Row], repairs: Sequence[sql.Row]) -> None:
     for name, *figures in topics:
-        for gauge, figure in zip((HOT_RECORDS, HOT_BYTES, COLD_RECORDS, SPILL_FAILURES), figures, strict=True):
+        for gauge, figure in zip((HOT_RECORDS, HOT_BYTES, COLD_RECORDS, SPILL_FAILURES, MERGED), figures, strict=True):
             gauge.labels(name).set(figure)
     for kind, count in repairs:
         REPAIRS.labels(kind).set(count)

@@ -49,12 +49,17 @@ class Topic(models.Model):
 
 
 class DeletedTopic(models.Model):
-    """A topic that is gone for everybody, whose rows the sweep still has to remove in bounded steps."""
+    """A topic that is gone for everybody, whose rows the sweep still has to remove in bounded steps.
+
+    The reconcile looks for its orphans once they are removed, and forgets it when there are none.
+    """
 
     id = models.IntegerField(primary_key=True)
+    uid = models.UUIDField(null=True)
     name = models.CharField(max_length=200)
     partitions = models.PositiveSmallIntegerField()
     deleted_at = models.DateTimeField(auto_now_add=True)
+    removed_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "topic_deleted"
@@ -75,6 +80,11 @@ class Sweep(models.Model):
     problems = models.JSONField(default=list)
     """What the reconcile found and could not repair."""
     reconciled_at = models.DateTimeField(null=True)
+    merged_at = models.DateTimeField(null=True)
+    """When its small segments were last looked at."""
+    merged_segments = models.PositiveBigIntegerField(default=0)
+    """How many became part of another, ever."""
+    merge_error = models.TextField(default="", blank=True)
 
     class Meta:
         db_table = "topic_sweep"

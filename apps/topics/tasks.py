@@ -5,6 +5,7 @@ from celery import shared_task
 from apps.topics.operations.delete import sweep_deleted
 from apps.topics.operations.expire import delete_forgotten
 from apps.topics.operations.forget import forget_keys
+from apps.topics.operations.merge import merge
 from apps.topics.operations.reconcile import reconcile
 from apps.topics.operations.spill import sweep
 
@@ -27,3 +28,8 @@ def sweep_logs() -> int:
 @shared_task(name="topics.reconcile")
 def reconcile_logs() -> int:
     return reconcile()
+
+
+@shared_task(name="topics.merge")
+def merge_segments() -> int:
+    return merge()

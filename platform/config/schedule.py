@@ -18,6 +18,7 @@ SCHEDULE: dict[str, dict[str, Any]] = {
     "forget dedup keys": every(3600, "topics.forget_keys"),
     "move old events to cold storage": every(60, "topics.sweep"),
     "compare logs with cold storage": every(300, "topics.reconcile"),
+    "merge small segments of cold storage": every(300, "topics.merge"),
     "let go of cold events": every(60, "leases.retain"),
     "expire leases": every(5, "leases.expire"),
     "forget redriven dead letters": every(3600, "leases.forget_redriven"),

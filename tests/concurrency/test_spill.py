@@ -1,39 +1,29 @@
 """The retention task killed at each step, and eight producers against sweeps: each offset is there once, in order."""
 
 import os
-import signal
-import subprocess
-import sys
 import threading
-import time
 
 import pytest
 from django.db import connection
 
 from apps.topics.models import Repair
-from apps.topics.operations import reconcile, spill
+from apps.topics.operations import merge, reconcile, spill
+from tests.concurrency.killed import killed_after
 from tests.factories import Api, api_key
 from tests.logs import sql
-from tests.topics.cold import objects, publish, sweep, topic_of, use_store
+from tests.topics.cold import let_leaving_go, make_old, objects, objects_of_hours_ago, publish, sweep, topic_of, use_store
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
 SCALE = int(os.environ.get("TOWPATH_TEST_SCALE", "1"))
 
-# The steps of a sweep as it takes them; after the named one the process tells, and waits to be killed.
+# The steps of a sweep as it takes them.
 STEPS = """
-import sys, time
-import django; django.setup()
 from django.db import transaction
 from apps.topics.models import Topic
 from apps.topics.operations import spill
 from core import sql
 
-def reached(step):
-    if step == sys.argv[2]:
-        print("reached", flush=True)
-        time.sleep(60)
-
-topic = Topic.objects.get(id=int(sys.argv[1]))
+topic = Topic.objects.get(id=int(sys.argv[2]))
 rows = spill.read_over(topic, 0)
 reached("read")
 real = spill.sql.run
@@ -69,34 +59,19 @@ def offsets(client, topic):
     return found
 
 
-def killed_after(step, topic, folder):
-    database = connection.settings_dict
-    url = f"postgresql://{database['USER']}:{database['PASSWORD']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
-    environment = {**os.environ, "DATABASE_URL": url, "TOWPATH_COLD_URL": f"file://{folder}", "PYTHONPATH": "platform:."}
-    environment["DJANGO_SETTINGS_MODULE"] = "config.settings"
-    command = [sys.executable, "-c", STEPS, str(topic.id), step]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None and process.stdout.readline() == "reached\n"
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait(10)
-        process.stdout.close()
-
-
 @pytest.mark.parametrize("step", ["read", "written", "deleted", "indexed", "committed"])
 def test_killed_at_a_step_and_run_again_twice_it_loses_nothing_doubles_nothing_and_leaves_no_orphan(client, folder, step):
     topic = topic_of(client, hot_records=10)
     publish(client, topic, 100)
-    killed_after(step, topic, folder)
+    killed_after(STEPS, step, topic.id, folder=folder)
     assert offsets(client, topic) == list(range(100))
     publish(client, topic, 30, start=100)  # so that the next run takes another end for the same beginning
     for _ in range(2):
         sweep(topic)
         assert offsets(client, topic) == list(range(130))
-    for path in objects(folder / "segments"):
-        os.utime(path, (time.time() - 7_200,) * 2)
+    objects_of_hours_ago(folder)
     reconcile.reconcile_topic(topic)
+    let_leaving_go(topic)
     named = {locator for (locator,) in sql("SELECT locator FROM segment WHERE topic_id = %s", topic.id)}
     assert {path.relative_to(folder).as_posix() for path in objects(folder / "segments")} == named
     assert topic.sweep.__class__.objects.get(topic=topic).problems == []
@@ -104,7 +79,7 @@ def test_killed_at_a_step_and_run_again_twice_it_loses_nothing_doubles_nothing_a
     assert offsets(client, topic) == list(range(130))
 
 
-def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_trim(client, folder):
+def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_trim_and_merge(client, folder):
     topic = topic_of(client, hot_records=50)
     each, stop, seen = 60 * SCALE, threading.Event(), []
 
@@ -121,6 +96,8 @@ def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_tr
         try:
             while not stop.is_set():
                 spill.sweep_topic(topic)
+                make_old(topic)
+                merge.merge_topic(topic)
         finally:
             connection.close()
 
@@ -146,3 +123,5 @@ def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_tr
     assert [offset for offset, _ in seen] == list(range(8 * each * 5))
     assert len({payload for _, payload in seen}) == len(seen)
     assert objects(folder / "segments")
+    topic.sweep.refresh_from_db()
+    assert topic.sweep.merged_segments > 0

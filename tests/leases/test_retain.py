@@ -12,7 +12,7 @@ from apps.topics.models import OnLag, Repair, Sweep
 from apps.topics.operations import expire, reconcile, spill
 from core.sequence import sequence
 from tests.logs import Log, sql
-from tests.topics.cold import hot, objects, publish, sweep, topic_of, use_store
+from tests.topics.cold import hot, let_leaving_go, objects, publish, sweep, topic_of, use_store
 
 pytestmark = pytest.mark.django_db
 DAY = 86_400
@@ -177,8 +177,11 @@ def test_an_object_without_an_index_row_goes_after_an_hour(api, folder):
     Sweep.objects.create(topic=topic, swept_at=datetime.now(UTC))
     assert reconcile.reconcile_topic(topic) == 0 and orphan.exists()
     os.utime(orphan, (time.time() - 3_700,) * 2)
-    assert reconcile.reconcile_topic(topic) == 1 and not orphan.exists()
+    assert reconcile.reconcile_topic(topic) == 1 and reconcile.reconcile_topic(topic) == 0
+    assert expire.delete_forgotten() == 0 and orphan.exists()
+    assert let_leaving_go(topic) == 1 and not orphan.exists()
     assert reconcile.reconcile_topic(topic) == 0
+    assert sql("SELECT count(*) FROM segment_leaving WHERE topic_id = %s", topic.id) == [(0,)]
 
 
 def test_an_index_row_without_an_object_is_a_problem_that_is_shown(api, folder):

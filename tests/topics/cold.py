@@ -1,6 +1,8 @@
 """A topic whose events are in part in cold storage, in a folder of the test's own."""
 
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ from django.conf import settings
 
 from apps.topics.cold.cache import forget_opened
 from apps.topics.models import Topic
-from apps.topics.operations import spill
+from apps.topics.operations import expire, spill
 from apps.topics.selectors import resolve
 from core.ids import uuid7
 from tests.logs import sql
@@ -60,3 +62,42 @@ def objects(folder: Path) -> list[Path]:
 def hot(topic: Topic, partition: int = 0) -> list[int]:
     found = sql('SELECT "offset" FROM event WHERE topic_id = %s AND partition = %s ORDER BY 1', topic.id, partition)
     return [offset for (offset,) in found]
+
+
+def offsets(api: Any, topic: Topic, partition: int = 0) -> list[int]:
+    """All that can be read, as it is read: page by page."""
+    found: list[int] = []
+    place = f"/v1/topics/{topic.name}/partitions/{partition}"
+    first = api.get(f"{place}/bounds").json()["oldestOffset"]
+    while records := api.get(f"{place}/records?from={first}&limit=1000").json()["records"]:
+        found += [record["offset"] for record in records]
+        first = found[-1] + 1
+    return found
+
+
+def segments_of(topic: Topic) -> list[tuple[int, int]]:
+    """First and last offset of each readable one."""
+    wanted = "SELECT first_offset, last_offset FROM segment WHERE topic_id = %s AND forgotten_at IS NULL ORDER BY 1"
+    return [(first, last) for first, last in sql(wanted, topic.id)]
+
+
+def make_old(topic: Topic, days: int = 2) -> None:
+    """The segments of a topic, so that it is time to merge them: as if all had been appended and spilled back then."""
+    sql("UPDATE segment SET spilled_at = spilled_at - s.back, first_at = first_at - s.back, last_at = last_at - s.back"
+        " FROM (SELECT make_interval(days => %s) AS back) AS s"
+        " WHERE topic_id = %s AND spilled_at > statement_timestamp() - interval '1 day'", days, topic.id)  # fmt: skip
+
+
+def objects_of_hours_ago(folder: Path) -> None:
+    for path in objects(folder / "segments"):
+        os.utime(path, (time.time() - 7_200,) * 2)
+
+
+def let_leaving_go(topic: Topic) -> int:
+    """What was noted as leaving goes, as if its grace period were over; so is that in which its name is kept."""
+    gone = 0
+    for _ in range(2):
+        gone += expire.delete_forgotten()
+        sql("UPDATE segment_leaving SET since = since - interval '1 hour', deleted_at = deleted_at - interval '1 hour'"
+            " WHERE topic_id = %s", topic.id)  # fmt: skip
+    return gone + expire.delete_forgotten()

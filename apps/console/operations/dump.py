@@ -16,12 +16,17 @@ from django.db import connection, transaction
 from psycopg import sql
 
 from apps.topics.cold import store
+from apps.topics.operations.expire import keep_objects
 
 FORMAT = "towpath-dump/1"
 HOME_FILES = ("secret-key", "api-key", "admin-password")
 # What a restore gets from its own migrations.
 NOT_DUMPED = {"django_migrations", "django_content_type", "auth_permission"}
 
+# Of a deleted topic some segments may be left in the index, and their objects are on their way out.
+OBJECTS = """
+SELECT s.locator FROM segment AS s JOIN topic AS t ON t.id = s.topic_id WHERE s.forgotten_at IS NULL ORDER BY s.locator
+"""
 TABLES = """
 SELECT c.relname, array_agg(a.attname ORDER BY a.attnum)::text[]
 FROM pg_class AS c
@@ -37,7 +42,7 @@ def dump(folder: Path) -> dict[str, Any]:
     for part in ("tables", "cold", "home"):
         (folder / part).mkdir(mode=0o700, parents=True)
     with one_instant():
-        # Objects first: one that is let go of while the tables are read is still there for ten minutes.
+        keep_objects()
         objects = _copy_objects(folder / "cold")
         tables = {name: _copy_table(folder / "tables", name, columns) for name, columns in tables_to_dump().items()}
         manifest = {
@@ -100,7 +105,7 @@ def _copy_table(folder: Path, name: str, columns: list[str]) -> dict[str, Any]:
 
 
 def _copy_objects(folder: Path) -> int:
-    names = [name for (name,) in _rows("SELECT locator FROM segment WHERE forgotten_at IS NULL ORDER BY locator")]
+    names = [name for (name,) in _rows(OBJECTS)]
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(store.get(name))

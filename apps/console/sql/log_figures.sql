@@ -6,7 +6,8 @@ SELECT
     sum(coalesce(last."offset" + 1, p.hot_offset) - p.hot_offset)::float8 AS hot_records,
     sum(coalesce(last.total_bytes, p.bytes_before) - p.bytes_before)::float8 AS hot_bytes,
     sum(p.hot_offset - p.oldest_offset)::float8 AS cold_records,
-    coalesce(max(s.failures), 0) AS failures
+    coalesce(max(s.failures), 0) AS failures,
+    coalesce(max(s.merged_segments), 0) AS merged
 FROM topic AS t
 JOIN topic_partition AS p ON p.topic_id = t.id
 LEFT JOIN topic_sweep AS s ON s.topic_id = t.id

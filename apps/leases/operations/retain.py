@@ -10,7 +10,7 @@ from apps.access import audit
 from apps.cursors import operations as cursors
 from apps.cursors.models import Kind
 from apps.topics.models import OnLag, Topic
-from apps.topics.operations.expire import Expirable, expirable, forget_before
+from apps.topics.operations.expire import Expirable, expirable, forget_before, hold_cold
 from apps.topics.selectors.log import oldest_offset
 from core import notices, sql
 from core.clock import rfc3339
@@ -29,6 +29,8 @@ def retain() -> int:
 def expire_cold(actor: audit.Actor, topic: Topic, before: datetime) -> int:
     """Whole segments whose last event is older go, whoever has not read them: an operator decides that. On record."""
     with transaction.atomic():
+        for partition in range(topic.partitions):
+            hold_cold(topic.id, partition, 0)
         found = expirable(topic.id, before)
         ends = {partition: segments[-1].last_offset + 1 for partition, segments in found.items()}
         forgotten = sum(let_go(topic.id, partition, found[partition][0].oldest, end) for partition, end in ends.items())
@@ -81,6 +83,7 @@ def catch_up(topic_id: int, partition: int) -> bool:
 @transaction.atomic
 def let_go(topic_id: int, partition: int, before: int, oldest: int) -> int:
     """Makes `oldest` the first readable offset (it was `before`); readers behind it are moved on and told."""
+    oldest = hold_cold(topic_id, partition, oldest)
     place = {"topic_id": topic_id, "partition": partition}
     readers = sql.run((IN_THE_WAY, {**place, "offset": oldest}))[0]
     if readers:

@@ -2,11 +2,13 @@
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError
+from django.db.models.functions import Now
 
 from apps.access import audit
 from apps.topics.cold import store
 from apps.topics.errors import TopicInUse
 from apps.topics.models import DeletedTopic, Topic
+from apps.topics.operations.expire import may_delete
 from apps.topics.selectors import resolve
 from core import sql
 from core.exclusive import alone
@@ -30,7 +32,7 @@ def delete_topic(actor: audit.Actor, name: str) -> None:
             # The protecting foreign keys are deferred: ask now, so that the answer is ours.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             sql.run((DROP_PARTITIONS, {"topic_id": found.id}))
-            DeletedTopic.objects.create(id=found.id, name=found.name, partitions=found.partitions)
+            DeletedTopic.objects.create(id=found.id, uid=found.uid, name=found.name, partitions=found.partitions)
             audit.record(actor, "delete", "topic", found.name, object_id=found.uid)
     except (ProtectedError, IntegrityError):
         raise TopicInUse() from None
@@ -51,12 +53,14 @@ def sweep_deleted() -> int:
 def _step() -> int | None:
     """One short transaction; None when there is nothing to do, or somebody else is at it."""
     with alone("topics.sweep_deleted") as is_alone:
-        topic = DeletedTopic.objects.order_by("deleted_at", "id").first() if is_alone else None
+        # No step while somebody copies: the index that is copied may name what is removed here.
+        left = DeletedTopic.objects.filter(removed_at=None).order_by("deleted_at", "id")
+        topic = left.first() if is_alone and may_delete() else None
         if topic is None:
             return None
         removed = _remove_some(topic)
         if not removed:
-            topic.delete()
+            DeletedTopic.objects.filter(id=topic.id).update(removed_at=Now())
         return removed
 
 

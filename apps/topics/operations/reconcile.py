@@ -8,16 +8,19 @@ from django.db import DatabaseError
 from django.db.models.functions import Now
 
 from apps.topics.cold import store
-from apps.topics.cold.segment import folder
-from apps.topics.models import Repair, Sweep, Topic
+from apps.topics.cold.segment import folder, place
+from apps.topics.models import DeletedTopic, Repair, Sweep, Topic
 from apps.topics.operations import spill
 from core import errors, sql
 
 DISORDER = sql.statement(__file__, "disorder")
 LOCATORS = sql.statement(__file__, "locators")
 DELETE_LEFTOVERS = sql.statement(__file__, "delete_leftovers")
+CONDEMN = sql.statement(__file__, "condemn")
 
 ORPHAN_HOURS = 1  # an object without an index row may be one that a sweep is just about to enter
+DELETED_HOURS = 2  # after its rows are gone nothing is written for a topic any more, and what was is an orphan by then
+DELETED_A_RUN = 50
 MISSED_SECONDS = 300
 LEFTOVERS = 5_000
 SHOWN = 20
@@ -48,7 +51,7 @@ class Standing:
 
 def reconcile() -> int:
     """Every topic in turn; returns how many repairs. The store's trouble is reported, and is nobody else's."""
-    return sum(reconcile_topic(topic) for topic in Topic.objects.order_by("id"))
+    return sum(reconcile_topic(topic) for topic in Topic.objects.order_by("id")) + _reconcile_deleted()
 
 
 def reconcile_topic(topic: Topic) -> int:
@@ -73,20 +76,49 @@ def _remove_leftovers(topic: Topic, standing: Standing) -> None:
         return
     wanted = {"topic_id": topic.id, "partition": standing.partition, "first": standing.first_row, "limit": LEFTOVERS}
     if removed := len(sql.run((DELETE_LEFTOVERS, wanted))[0]):
-        _note(topic, LEFTOVER, f"{removed} rows from {standing.first_row} on", standing.partition)
+        _note(topic.id, topic.name, LEFTOVER, f"{removed} rows from {standing.first_row} on", standing.partition)
 
 
 def _compare_with_store(topic: Topic) -> list[str]:
-    """Deletes objects that no index row names; returns what the index names and the store has not."""
+    """Notes objects that no index row names as leaving; returns what the index names and the store has not."""
     # Listed first: an object written after that is not taken for an orphan, nor its index row for one without an object.
     found = dict(store.listed(folder(str(topic.uid))))
     named: dict[str, bool] = dict(sql.run((LOCATORS, {"topic_id": topic.id}))[0])
-    settled = datetime.now(UTC) - timedelta(hours=ORPHAN_HOURS)
-    for name in [name for name, written in found.items() if name not in named and written < settled]:
-        store.delete(name)
-        _note(topic, ORPHAN, name)
+    _condemn(topic.id, topic.name, [name for name in _settled(found) if name not in named])
     missing = [name for name, readable in named.items() if readable and name not in found]
     return [f"object missing: {name}" for name in missing if not _is_there(name)]
+
+
+def _settled(found: dict[str, datetime]) -> list[str]:
+    before = datetime.now(UTC) - timedelta(hours=ORPHAN_HOURS)
+    return [name for name, written in found.items() if written < before]
+
+
+def _condemn(topic_id: int, topic_name: str, orphans: list[str]) -> None:
+    """They are deleted after a grace period, and until after that no sweep can enter them in the index: one that was
+    killed before that comes back to its object after hours, and finds it there."""
+    places = [place(name) for name in orphans]
+    wanted = {"partitions": [found for found, _ in places], "firsts": [first for _, first in places], "locators": orphans}
+    for partition, name in sql.run((CONDEMN, {"topic_id": topic_id, **wanted}))[0] if orphans else ():
+        _note(topic_id, topic_name, ORPHAN, name, None if partition < 0 else partition)
+
+
+def _reconcile_deleted() -> int:
+    """Deleted topics whose rows are gone: what is still in their folder is nobody's. A topic made again under the name has
+    a folder of its own."""
+    before = Repair.objects.count()
+    since = datetime.now(UTC) - timedelta(hours=DELETED_HOURS)
+    for topic in DeletedTopic.objects.filter(removed_at__lt=since).order_by("removed_at", "id")[:DELETED_A_RUN]:
+        try:
+            found = {} if topic.uid is None else dict(store.listed(folder(str(topic.uid))))
+        except errors.DomainError as error:
+            logger.error("topics.problems", extra={"topic": topic.name, "problems": [error.message]})
+            break
+        known: dict[str, bool] = dict(sql.run((LOCATORS, {"topic_id": topic.id}))[0])
+        _condemn(topic.id, topic.name, [name for name in _settled(found) if name not in known])
+        if not found and not known:
+            topic.delete()
+    return Repair.objects.count() - before
 
 
 def _is_there(name: str) -> bool:
@@ -103,9 +135,9 @@ def _make_up_for_missed_sweep(topic: Topic) -> None:
     if Sweep.objects.filter(topic_id=topic.id, swept_at__gte=late).exists():
         return
     if any(spill.is_due(topic, hot) for hot in spill.plan(topic)) and (moved := spill.sweep_topic(topic)):
-        _note(topic, MISSED, f"{moved} events moved")
+        _note(topic.id, topic.name, MISSED, f"{moved} events moved")
 
 
-def _note(topic: Topic, kind: str, detail: str, partition: int | None = None) -> None:
-    logger.warning("topics.repaired", extra={"topic": topic.name, "kind": kind, "detail": detail})
-    Repair.objects.create(topic_id=topic.id, kind=kind, detail=detail, partition=partition)
+def _note(topic_id: int, topic: str, kind: str, detail: str, partition: int | None = None) -> None:
+    logger.warning("topics.repaired", extra={"topic": topic, "kind": kind, "detail": detail})
+    Repair.objects.create(topic_id=topic_id, kind=kind, detail=detail, partition=partition)

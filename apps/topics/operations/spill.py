@@ -4,6 +4,7 @@ A crash anywhere loses nothing and repeats harmlessly: an object that no index r
 """
 
 import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from django.db.models.functions import Now
 
 from apps.topics.cold import segment, store
 from apps.topics.cold.segment import LogRow, Written
+from apps.topics.cold.windows import MAX_BYTES, MAX_RECORDS
 from apps.topics.models import Sweep, Topic
 from core import errors, sql
 from core.notes import storable
@@ -21,12 +23,13 @@ SPILL_READ = sql.statement(__file__, "spill_read")
 DELETE_SPILLED = sql.statement(__file__, "delete_spilled")
 INDEX_SEGMENT = sql.statement(__file__, "index_segment")
 
-MAX_RECORDS = 20_000  # deleted in one transaction: 35 ms
-MAX_BYTES = 16 * 1024 * 1024
+# MAX_RECORDS are deleted in one transaction in 35 ms.
 SEGMENTS_A_SWEEP = 50  # of one partition
 # A busy partition must not write a tiny object every sweep: it waits until this part of a bound is over, or that much.
 SLACK = 10
 SLACK_RECORDS, SLACK_BYTES, SLACK_SECONDS = 5_000, 4 * 1024 * 1024, 3_600
+# What was read back longer ago may have been taken for an orphan and deleted since: half of what its name is kept for.
+TRUSTED_SECONDS = 300
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +106,9 @@ def put(topic: Topic, partition: int, rows: Sequence[LogRow]) -> Written:
 
 
 def commit(topic: Topic, partition: int, rows: Sequence[LogRow], written: Written) -> bool:
-    """Index and delete together, or neither: False when another spill was first."""
+    """Index and delete together, or neither: False when another spill was first, or the object is not to be trusted."""
+    if not is_trusted(written):
+        return False
     first, last = rows[0], rows[-1]
     place = {"topic_id": topic.id, "partition": partition, "first_offset": first.offset, "last_offset": last.offset}
     entry = {
@@ -122,6 +127,10 @@ def commit(topic: Topic, partition: int, rows: Sequence[LogRow], written: Writte
         if not is_first:
             transaction.set_rollback(True)
     return is_first
+
+
+def is_trusted(written: Written) -> bool:
+    return time.monotonic() - written.made_at < TRUSTED_SECONDS
 
 
 def _report(topic: Topic, error: str) -> None:
