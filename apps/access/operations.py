@@ -1,20 +1,27 @@
 """Making and ending credentials. Secrets are returned once, by what makes them, and cannot be read again."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from oauth2_provider.generators import generate_client_secret
-from oauth2_provider.models import Application
+from oauth2_provider.models import AccessToken, Application
 
 from apps.access import audit, credentials
 from apps.access.audit import Actor
 from apps.access.models import ApiKey, OAuthClient
 from apps.access.scopes import Grant, check_grants, grants_as_json
+from core import sql
 from core.errors import Conflict, NameTaken
 from core.ids import uuid7
 from core.names import check_name
+
+FORGET_AUDIT = sql.statement(__file__, "forget_audit")
+
+AT_ONCE = 5_000
 
 
 def create_api_key(
@@ -102,3 +109,13 @@ def delete_oauth_client(client: OAuthClient, *, actor: Actor = None, reason: str
         audit.record(actor, "delete", "oauth-client", client.name, object_id=client.uid, reason=reason)
         client.application.delete()
         credentials.forget()
+
+
+def forget() -> int:
+    """Audit records go after TOWPATH_AUDIT_DAYS, access tokens and sessions a day after their end. Bounded; how many."""
+    gone = len(sql.run((FORGET_AUDIT, {"limit": AT_ONCE, "days": settings.TOWPATH["AUDIT_DAYS"]}))[0])
+    ended = Now() - timedelta(days=1)
+    tokens = AccessToken.objects.filter(expires__lt=ended).order_by("id").values_list("id", flat=True)[:AT_ONCE]
+    sessions = Session.objects.filter(expire_date__lt=ended).values_list("session_key", flat=True)[:AT_ONCE]
+    gone += int(AccessToken.objects.filter(id__in=list(tokens)).delete()[0])
+    return gone + int(Session.objects.filter(session_key__in=list(sessions)).delete()[0])

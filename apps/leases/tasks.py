@@ -4,7 +4,7 @@ from celery import shared_task
 
 from apps.leases.operations.dead_letters import forget_redriven
 from apps.leases.operations.park import park_spent
-from apps.leases.operations.retain import retain
+from apps.leases.operations.retain import forget_skipped, retain
 from apps.leases.operations.tidy import expire_leases
 
 
@@ -17,6 +17,11 @@ def expire() -> int:
 @shared_task(name="leases.forget_redriven")
 def forget() -> int:
     return forget_redriven()
+
+
+@shared_task(name="leases.forget_skipped")
+def forget_old_skipped() -> int:
+    return forget_skipped()
 
 
 @shared_task(name="leases.retain")

@@ -105,6 +105,41 @@ class Repair(models.Model):
 
     class Meta:
         db_table = "topic_repair"
+        indexes = [models.Index(fields=["topic_id", "id"], name="topic_repair_topic")]
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.detail}"
+
+
+class RepairSum(models.Model):
+    """How many repairs of a kind were made that are not listed any more."""
+
+    kind = models.TextField(primary_key=True)
+    repairs = models.BigIntegerField()
+
+    class Meta:
+        db_table = "topic_repair_sum"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.repairs}"
+
+
+class Import(models.Model):
+    """How far a file is in a topic, moved in the transaction that appends: a broken-off import goes on exactly there."""
+
+    id = models.BigAutoField(primary_key=True)
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="imports")
+    sha256 = models.TextField(db_collation="C")
+    """Of the file as it is."""
+    lines = models.BigIntegerField(default=0)
+    events = models.BigIntegerField(default=0)
+    began_at = models.DateTimeField(auto_now_add=True)
+    progressed_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "topic_import"
+        constraints = [models.UniqueConstraint(fields=["topic", "sha256"], name="topic_import_file")]
+
+    def __str__(self) -> str:
+        return f"import {self.sha256[:16]} into {self.topic_id}"

@@ -4,7 +4,7 @@ from celery import shared_task
 
 from apps.topics.operations.delete import sweep_deleted
 from apps.topics.operations.expire import delete_forgotten
-from apps.topics.operations.forget import forget_keys
+from apps.topics.operations.forget import forget_keys, forget_notes
 from apps.topics.operations.merge import merge
 from apps.topics.operations.reconcile import reconcile
 from apps.topics.operations.spill import sweep
@@ -18,6 +18,11 @@ def sweep_deleted_topics() -> int:
 @shared_task(name="topics.forget_keys")
 def forget_old_keys() -> int:
     return forget_keys()
+
+
+@shared_task(name="topics.forget_notes")
+def forget_old_notes() -> int:
+    return forget_notes()
 
 
 @shared_task(name="topics.sweep")

@@ -1,9 +1,11 @@
 """History as JSON lines of CloudEvents: out of a topic and into one, part by part, and on where it was broken off.
 
-A compressed file is a row of frames, one for each part: what is behind the last whole part is cut off before going on.
+How far an export is stands beside its file; how far an import is, in the database (operations/import_part.py). A compressed
+file is a row of frames, one for each part: what is behind the last whole part is cut off before going on.
 """
 
 import gzip
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -33,10 +35,10 @@ Told = Callable[[int, int], None]
 
 
 class Progress:
-    """Beside a file: how far it is done. Written whole or not at all, gone when all is done."""
+    """Beside a file: how far its export is. Written whole or not at all, gone when all is done."""
 
-    def __init__(self, file: Path, verb: str) -> None:
-        self._path = file.with_name(f"{file.name}.{verb}-progress")
+    def __init__(self, file: Path) -> None:
+        self._path = file.with_name(f"{file.name}.export-progress")
 
     def load(self) -> dict[str, Any]:
         return dict(json.loads(self._path.read_text())) if self._path.exists() else {}
@@ -52,7 +54,7 @@ class Progress:
 
 def write_history(topic: TopicRef, file: Path, told: Told) -> int:
     """Everything readable up to the heads of the first start, partition by partition; returns how many events."""
-    progress = Progress(file, "export")
+    progress = Progress(file)
     state = progress.load() or {"size": 0, "events": 0, "at": {}, "heads": {}}
     if not state["heads"]:
         limits = bounds(topic)
@@ -93,26 +95,28 @@ def packed(file: Path, content: bytes) -> bytes:
     return gzip.compress(content, 6, mtime=0) if file.suffix == ".gz" else content
 
 
-def read_history(file: Path, told: Told) -> Iterator[tuple[list[Item], Callable[[], None]]]:
-    """Batches of what is to be appended, each with what to call once it is. Raises Invalid naming the line."""
-    progress = Progress(file, "import")
-    done = int(progress.load().get("lines", 0))
+def digest(file: Path) -> str:
+    """Of the file as it is: what tells an import that goes on from another one."""
+    with file.open("rb") as raw:
+        return hashlib.file_digest(raw, "sha256").hexdigest()
+
+
+def read_history(file: Path, done: int, told: Told) -> Iterator[tuple[list[Item], int]]:
+    """What is to be appended behind the first `done` lines, part by part, each with the line it ends at.
+
+    Raises Invalid naming the line.
+    """
     with file.open("rb") as raw:
         lines: list[bytes] = []
         for number, line in enumerate(_opened(file, raw), 1):
             if number > done and line.strip():
                 lines.append(line)
             if len(lines) == PART // 2:
-                yield _items(lines, number), _noted(progress, number)
+                yield _items(lines, number), number
                 told(raw.tell(), file.stat().st_size)
                 lines = []
         if lines:
-            yield _items(lines, number), _noted(progress, number)
-    progress.done()
-
-
-def _noted(progress: Progress, lines: int) -> Callable[[], None]:
-    return lambda: progress.save(lines=lines)
+            yield _items(lines, number), number
 
 
 def _opened(file: Path, raw: BinaryIO) -> BinaryIO:

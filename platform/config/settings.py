@@ -266,6 +266,8 @@ TOWPATH: dict[str, Any] = {
     "COLD_URL": _setting("TOWPATH_COLD_URL", f"file://{HOME / 'cold'}"),
     # Members of payloads whose values the admin shows to nobody, as `password,token`; clients get them as they are.
     "MASKED_FIELDS": frozenset(name.lower() for name in _list("TOWPATH_MASKED_FIELDS", "")),
+    # For how long the audit trail is kept.
+    "AUDIT_DAYS": int(_setting("TOWPATH_AUDIT_DAYS", "400")),
     "CREATE_TOPICS_ON_USE": _flag("TOWPATH_CREATE_TOPICS_ON_USE", True),
 }
 

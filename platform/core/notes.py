@@ -27,6 +27,14 @@ def note(written: Note, field: str) -> str | None:
     return storable(text)
 
 
+def needed_note(written: Note, field: str) -> str:
+    """The same where a text is needed: null and one of nothing but blanks are refused as well."""
+    text = note(written, field)
+    if text is None or not text.strip():
+        raise InvalidField("Say why: a text that is not blank.", field=field)
+    return text
+
+
 def storable(text: str) -> str:
     """U+0000 becomes U+FFFD, and 2,000 characters are kept."""
     return text[:MAX_NOTE].replace("\x00", "\ufffd")

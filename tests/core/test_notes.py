@@ -3,7 +3,7 @@ import pytest
 
 from core import parse
 from core.errors import Invalid
-from core.notes import MAX_NOTE, Note, note
+from core.notes import MAX_NOTE, Note, needed_note, note
 
 
 class Pause(parse.Body):
@@ -28,3 +28,12 @@ def test_null_and_nothing_are_no_note():
 def test_what_is_no_text_is_refused(written):
     with pytest.raises(Invalid):
         read(b'{"reason": %s}' % written)
+
+
+@pytest.mark.parametrize("written", [b'""', b'"  "', rb'"\t\n"', rb'"\u00a0\u2003"', b"null"])
+def test_where_one_is_needed_a_blank_one_is_refused(written):
+    body = parse.decode(b'{"reason": %s}' % written, Pause)
+    with pytest.raises(Invalid) as refused:
+        needed_note(body.reason, "reason")
+    assert refused.value.details == {"field": "reason"}
+    assert needed_note(parse.decode(b'{"reason": " why "}', Pause).reason, "reason") == " why "

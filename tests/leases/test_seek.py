@@ -97,6 +97,10 @@ def test_what_is_not_in_the_log_is_refused(api, world):
     for to in ({"sequence": sequence(world["a"], 7)}, {"sequence": sequence(7, 0)}, {"sequence": "x"}, {}, "middle"):
         assert seek(api, to).status_code == 400
     assert api.post(f"{ONE}/seek", {"to": "head"}).status_code == 400
+    for reason in ("", "  ", "\n", None):
+        for more in ({}, {"dryRun": True}):
+            refused = api.post(f"{ONE}/seek", {"to": "head", "reason": reason, **more})
+            assert refused.status_code == 400 and refused.json()["error"]["details"] == {"field": "reason"}
     assert api.post("/v1/event-destinations/none/seek", {"to": "head", "reason": "x"}).status_code == 404
 
 

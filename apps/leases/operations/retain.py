@@ -18,6 +18,9 @@ from core.clock import rfc3339
 IN_THE_WAY = sql.statement(__file__, "in_the_way")
 LOCK_READERS = sql.statement(__file__, "lock_readers")
 PASS_READERS = sql.statement(__file__, "pass_readers")
+FORGET_OLD_SKIPPED = sql.statement(__file__, "forget_old_skipped")
+
+SKIPPED_DAYS = 400
 
 
 def retain() -> int:
@@ -68,6 +71,12 @@ def _end(topic: Topic, partition: int, segments: Sequence[Expirable], now: datet
             break
         found, kept = segment.last_offset + 1, kept - segment.bytes
     return found
+
+
+def forget_skipped() -> int:
+    """What readers lost more than a year ago is not listed any more. Topic by topic; returns how many ranges."""
+    wanted = [{"topic_id": topic_id, "days": SKIPPED_DAYS} for topic_id in Topic.objects.values_list("id", flat=True)]
+    return sum(len(sql.run((FORGET_OLD_SKIPPED, each))[0]) for each in wanted)
 
 
 def catch_up(topic_id: int, partition: int) -> bool:

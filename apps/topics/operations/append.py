@@ -46,9 +46,9 @@ def _append(topic: TopicRef, items: Sequence[Item]) -> Appended:
     groups: dict[int, list[Item]] = {partition: [] for partition in partitions}
     for partition, item in zip(partitions, items, strict=True):
         groups[partition].append(item)
-    outcomes: dict[int, Outcome] = {partition: _oversize(group) for partition, group in groups.items() if _is_over(group)}
+    outcomes: dict[int, Outcome] = {partition: oversize() for partition, group in groups.items() if is_over(group)}
     fitting = {partition: group for partition, group in groups.items() if partition not in outcomes}
-    outcomes |= {partition: Refused(error) for partition in fitting if (error := _refusal(topic, partition))}
+    outcomes |= {partition: Refused(error) for partition in fitting if (error := refusal(topic, partition))}
     fitting = {partition: group for partition, group in fitting.items() if partition not in outcomes}
     if fitting:
         with metrics.APPEND_SECONDS.time():
@@ -57,7 +57,7 @@ def _append(topic: TopicRef, items: Sequence[Item]) -> Appended:
     return Appended(topic, partitions, {partition: _told(topic, partition, outcomes[partition]) for partition in groups})
 
 
-def _refusal(topic: TopicRef, partition: int) -> DomainError | None:
+def refusal(topic: TopicRef, partition: int) -> DomainError | None:
     """By a quota that can be looked up without the database; those on the hot part are decided under the lock."""
     return over_rate(topic, partition) or over_backlog(topic, backlog(topic.id))
 
@@ -81,11 +81,11 @@ def _count(groups: dict[int, list[Item]], outcomes: dict[int, Outcome]) -> None:
             metrics.APPENDS.labels("duplicate").inc(duplicates)
 
 
-def _is_over(group: Sequence[Item]) -> bool:
+def is_over(group: Sequence[Item]) -> bool:
     limit = settings.TOWPATH["MAX_EVENT_BYTES"]
     return any(len(item[8]) * 4 > limit and stored_bytes(item) > limit for item in group)
 
 
-def _oversize(group: Sequence[Item]) -> Refused:
+def oversize() -> Refused:
     limit = settings.TOWPATH["MAX_EVENT_BYTES"]
     return Refused(TooLarge(f"An event has at most {limit} bytes.", max=limit))

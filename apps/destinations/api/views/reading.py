@@ -15,7 +15,7 @@ from apps.destinations.selectors.readers import readers
 from apps.topics.api.views.names import topic_for
 from apps.topics.selectors.resolve import TopicRef
 from core import http, parse
-from core.notes import note
+from core.notes import needed_note
 from core.openapi import sent
 
 
@@ -33,7 +33,7 @@ class SeekDestination(APIView):
         parse.no_query(request._request)
         known = reach(request, "manage:events", destination)
         body = parse.body(request._request, Seek)
-        reason = note(body.reason, "reason")
+        reason = needed_note(body.reason, "reason")
         sought = seek(caller(request), str(known.uid), body.place(), dry_run=body.dry_run, reason=reason)
         return http.answer(request._request, sought.shown())
 

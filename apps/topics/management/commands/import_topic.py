@@ -1,52 +1,52 @@
 """`manage.py import_topic NAME FILE`: JSON lines of CloudEvents into a topic."""
 
-import time
 from argparse import ArgumentParser
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from apps.topics.items import Item
 from apps.topics.management.bar import Bar
-from apps.topics.operations.append import append
-from apps.topics.operations.outcomes import Refused
-from apps.topics.transfer import read_history
-from core.errors import DomainError, TooLarge
-
-PATIENCE = 60
-PAUSE = 1.0
+from apps.topics.models import Import
+from apps.topics.operations.create import topic_for_use
+from apps.topics.operations.import_part import begin, finish, import_part
+from apps.topics.selectors.resolve import TopicRef
+from apps.topics.transfer import digest, read_history
+from core.clock import rfc3339
+from core.errors import DomainError, Uncertain
 
 
 class Command(BaseCommand):
-    help = "Appends events from FILE (.zst, .gz or plain) in their order. Broken off, the same call goes on."
+    help = "Appends events from FILE (.zst, .gz or plain) in their order. Broken off, the same call goes on exactly there."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("topic")
         parser.add_argument("file", type=Path)
+        parser.add_argument("--again", action="store_true", help="from the beginning, also of a file that is in already")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        count = 0
+        name, file = options["topic"], options["file"]
         try:
-            for items, note in read_history(options["file"], Bar("bytes")):
-                self._append(options["topic"], items)
-                note()
-                count += len(items)
+            topic = topic_for_use(name)
+            row = begin(topic, digest(file), options["again"])
+            if row.finished_at is not None:
+                self.stdout.write(
+                    f"{file} is in {name} already, since {rfc3339(row.finished_at)}: {row.events:,} events."
+                    " Import it with --again to have them twice."
+                )
+                return
+            count = self._import(topic, row, file)
+        except Uncertain:
+            raise CommandError("The database went away. The same call goes on exactly where it was.") from None
         except (DomainError, OSError) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{count:,} events into {options['topic']}")
+        self.stdout.write(f"{count:,} events into {name}")
 
-    def _append(self, topic: str, items: Sequence[Item]) -> None:
-        """What is refused for now is tried again, group by group, so that no order within a partition is lost."""
-        for _ in range(PATIENCE):
-            appended = append(topic, items)
-            refused = {number: found.error for number, found in appended.outcomes.items() if isinstance(found, Refused)}
-            if not refused:
-                return
-            error = next(iter(refused.values()))
-            if isinstance(error, TooLarge):
-                raise error
-            items = [item for item, number in zip(items, appended.partitions, strict=True) if number in refused]
-            time.sleep(PAUSE)
-        raise error
+    def _import(self, topic: TopicRef, row: Import, file: Path) -> int:
+        if row.lines:
+            self.stderr.write(f"Going on behind line {row.lines:,}.")
+        before = row.events
+        for items, lines in read_history(file, row.lines, Bar("bytes")):
+            import_part(topic, row, items, lines)
+        finish(row)
+        return row.events - before
