@@ -142,7 +142,7 @@ def decode(raw: bytes, shape: type[Parsed]) -> Parsed:
     try:
         return _decoded(raw, _decoder(shape))  # type: ignore[no-any-return]
     except msgspec.ValidationError as error:
-        refuse(error, shape, InvalidField)
+        refuse(error, shape, InvalidField, raw)
 
 
 def _decoded(raw: bytes, decoder: msgspec.json.Decoder[Parsed]) -> Parsed:

@@ -2,7 +2,8 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NoReturn
 
 import msgspec
@@ -59,8 +60,50 @@ _WHERE = re.compile(r"^(.*?)(?: - at `(?:key in )?\$\.?(.*?)`)?$", re.DOTALL)
 _NAMED = re.compile(r"field `(.*)`", re.DOTALL)
 
 
-def refuse(error: msgspec.ValidationError, shape: type[msgspec.Struct], kind: Callable[..., Invalid]) -> NoReturn:
-    """Turns msgspec's message into ours: the field's path, and its range where it has one."""
+MAX_PROBLEMS = 20
+
+
+def refuse(
+    error: msgspec.ValidationError, shape: type[msgspec.Struct], kind: Callable[..., Invalid], raw: bytes = b""
+) -> NoReturn:
+    """Turns msgspec's message into ours: the field's path, and its range where it has one.
+
+    msgspec stops at the first field; with the body given, `errors` in the details lists all where there are several.
+    """
+    first = _described(error, shape)
+    found = list(islice(_problems(raw, shape), MAX_PROBLEMS)) if raw else []
+    more = {"errors": found} if len(found) > 1 else {}
+    raise kind(first.pop("message"), **first, **more)
+
+
+def _problems(raw: bytes, shape: type[msgspec.Struct]) -> Iterator[dict[str, Any]]:
+    """What is wrong with each field of an object, in the order in which it should have them, then those it should not."""
+    alone = _alone(shape)
+    for decoder in alone.values():
+        try:
+            decoder.decode(raw)
+        except msgspec.ValidationError as error:
+            yield _described(error, shape)
+        except msgspec.DecodeError:
+            return  # a lone surrogate in an opaque field: the first problem has to do
+    for name in (name for name in msgspec.json.decode(raw, type=dict[str, Any]) if name not in alone):
+        yield {"message": f"There is no field '{printable(name)}' here.", "field": printable(name)}
+
+
+@functools.cache
+def _alone(shape: type[msgspec.Struct]) -> dict[str, msgspec.json.Decoder[msgspec.Struct]]:
+    """For each field something that reads only this one."""
+    found = {}
+    for each in msgspec.structs.fields(shape):
+        given: dict[str, Any] = {"name": each.encode_name}
+        if not each.required:
+            given |= {"default": each.default, "default_factory": each.default_factory}
+        one = msgspec.defstruct(shape.__name__, [(each.name, each.type, msgspec.field(**given))], kw_only=True)
+        found[each.encode_name] = msgspec.json.Decoder(one)
+    return found
+
+
+def _described(error: msgspec.ValidationError, shape: type[msgspec.Struct]) -> dict[str, Any]:
     match = _WHERE.match(str(error))
     message, path = (match[1], match[2] or "") if match else (str(error), "")
     if named := _NAMED.search(message):
@@ -68,7 +111,7 @@ def refuse(error: msgspec.ValidationError, shape: type[msgspec.Struct], kind: Ca
     bounds, unit = _bounds(shape, path)
     if bounds:
         message = f"Must be {unit} {' '.join(f'{word} {bound}' for word, bound in _worded(bounds))}"
-    raise kind(printable(message.replace("`", "'").rstrip(".")) + ".", field=printable(path), **bounds)
+    return {"message": printable(message.replace("`", "'").rstrip(".")) + ".", "field": printable(path), **bounds}
 
 
 def _worded(bounds: dict[str, int]) -> Iterable[tuple[str, int]]:

@@ -192,3 +192,22 @@ def test_four_megabytes_of_anything_are_looked_through_in_a_moment(piece):
     refused(InvalidJson, body, raw)
     # A tenth of a second where the time grows with the length; hours where it grows with its square.
     assert time.process_time() - started < 20
+
+
+def test_all_problems_of_a_body_are_told_at_once():
+    with pytest.raises(InvalidField) as refused:
+        body(b'{"maxUnsettled": 11, "payload": 1, "events": [{"name": ""}], "documents": null, "other": 1, "odd": 2}')
+    details = refused.value.details
+    told = {each["field"]: each for each in details["errors"]}
+    assert set(told) == {"maxUnsettled", "payload", "events[0].name", "other", "odd"}
+    assert (told["maxUnsettled"]["min"], told["maxUnsettled"]["max"]) == (1, 10)
+    assert details["field"] in told and all(each["message"] for each in told.values())
+
+
+@pytest.mark.parametrize(
+    "raw", [b'{"maxUnsettled": 11}', rb'{"maxUnsettled": 11, "documents": {"a": "\ud83d"}}', b'{"odd": 1}']
+)
+def test_one_problem_alone_is_no_list(raw):
+    with pytest.raises(InvalidField) as refused:
+        body(raw)
+    assert "errors" not in refused.value.details

@@ -55,8 +55,19 @@ def test_a_commit_may_be_repeated_but_goes_neither_back_nor_beyond_the_head(api,
     rewind = commit(api, partition, 1)
     assert rewind.status_code == 409 and rewind.json()["error"]["code"] == "CURSOR_REWIND"
     beyond = commit(api, partition, 4)
-    assert beyond.status_code == 400 and beyond.json()["error"]["details"]["max"] == 3
+    assert beyond.status_code == 400 and beyond.json()["error"]["details"] == {
+        "field": "offset", "min": 2, "max": 3, "partition": partition, "position": 2, "nextOffset": 3,
+    }  # fmt: skip
     assert commit(api, 9, 0).status_code == 404
+
+
+def test_a_commit_is_told_all_that_is_wrong_with_it_at_once(api, publish):
+    partition = publish("one")
+    place = f"/v1/topics/t/partitions/{partition}/commit"
+    details = api.post(place, {"offset": -1, "fencingToken": "x", "ofset": 1}).json()["error"]["details"]
+    told = {each["field"]: each for each in details["errors"]}
+    assert set(told) == {"group", "offset", "fencingToken", "ofset"} and told["offset"]["min"] == 0
+    assert not Group.objects.exists()
 
 
 def test_all_partitions_are_polled_at_once_each_from_its_own_position(api, publish):

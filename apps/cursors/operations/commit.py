@@ -30,6 +30,9 @@ def _judge(partition: int, offset: int, fenced: bool, position: int, head: int) 
     if fenced:
         raise Fenced(partition=partition)
     if offset > head:
-        raise InvalidField(f"Partition {partition} ends at {head}.", field="offset", min=position, max=head)
+        raise InvalidField(
+            f"The next offset of partition {partition} is {head}: there is nothing to commit beyond it.",
+            field="offset", min=position, max=head, partition=partition, position=position, nextOffset=head,
+        )  # fmt: skip
     if offset < position:
         raise CursorRewind(partition=partition, position=position)
