@@ -1,10 +1,14 @@
 """Merging killed at each step and run again, and letting go of what was merged: each offset is there once, in order."""
 
-import pytest
+import threading
 
+import pytest
+from django.db import connection
+
+from apps.leases.operations import retain
 from apps.topics.cold.cache import forget_opened
 from apps.topics.models import Repair, Sweep
-from apps.topics.operations import merge, reconcile
+from apps.topics.operations import merge, reconcile, spill
 from tests.concurrency.killed import killed_after
 from tests.factories import Api, api_key
 from tests.logs import sql
@@ -129,3 +133,55 @@ def test_letting_go_of_what_was_merged_is_killed_at_a_step_and_run_again(client,
     assert read(client, topic) == list(range(EVENTS))
     clean(client, topic, folder, orphans=0)
     assert len(objects(folder / "segments")) == 1
+
+
+def test_while_merging_letting_go_and_trimming_all_go_on_in_twos_no_page_has_a_hole_and_the_index_is_in_order(
+    client, folder
+):
+    topic, stop, failed = topic_of(client, hot_records=5, hot_seconds=10**8), threading.Event(), []
+
+    def repeated(work):
+        try:
+            while not stop.is_set():
+                work()
+        except Exception as error:
+            failed.append(error)
+        finally:
+            connection.close()
+
+    def trim():
+        spill.sweep_topic(topic)
+        make_old(topic)
+
+    def let_go():
+        ends = [last + 1 for _, last in segments_of(topic)]
+        if len(ends) > 3:
+            (oldest,) = sql("SELECT oldest_offset FROM topic_partition WHERE topic_id = %s", topic.id)[0]
+            retain.let_go(topic.id, 0, oldest, ends[1])
+
+    def read():
+        """From the oldest to the head; what retention passes meanwhile is gone, and said to be."""
+        own, place = Api(client.token), f"/v1/topics/{topic.name}/partitions/0"
+        first = own.get(f"{place}/bounds").json()["oldestOffset"]
+        while (answer := own.get(f"{place}/records?from={first}&limit=50")).status_code == 200 and answer.json()["records"]:
+            found = [record["offset"] for record in answer.json()["records"]]
+            assert found == list(range(first, first + len(found)))
+            first = found[-1] + 1
+        assert answer.status_code in (200, 410), answer.content
+        return first
+
+    works = [trim, trim, lambda: merge.merge_topic(topic), lambda: merge.merge_topic(topic), let_go, let_go, read]
+    publish(client, topic, 20)
+    threads = [threading.Thread(target=repeated, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for number in range(40):
+        publish(client, topic, 20, start=20 + 20 * number)
+    stop.set()
+    for thread in threads:
+        thread.join(60)
+    assert failed == []
+    sweep(topic)
+    assert reconcile.reconcile_topic(topic) == 0 and Sweep.objects.get(topic=topic).problems == []
+    assert sql("SELECT count(*) FROM segment_leaving WHERE topic_id = %s", topic.id)[0][0] > 0
+    assert read() == 820

@@ -107,6 +107,21 @@ def test_a_reader_that_is_passed_is_told_once_and_it_stays_written_down(api):
     assert [(each["from"], each["to"]) for each in lag["skipped"]] == [(sequence(0, 0), sequence(0, 19))]
 
 
+@pytest.mark.parametrize("state", ["never pulled", "paused", "disabled"])
+@pytest.mark.parametrize("policy", OnLag)
+def test_the_policy_holds_for_a_reader_that_does_not_come(api, state, policy):
+    topic = aged(api, 9, 8, 2, on_lag=policy, protect_seconds=30 * DAY)
+    one = destination(api, topic)
+    if state == "paused":
+        api.post(f"{one}/pause", {})
+    if state == "disabled":
+        sql("UPDATE consumer SET disabled_at = statement_timestamp() WHERE topic_id = %s", topic.id)
+    assert retain.retain() == (2 if policy == OnLag.EXPIRE else 0)
+    lag = api.get(f"{one}/lag").json()
+    assert lag["lagEvents"] == (12 if policy == OnLag.EXPIRE else 32)
+    assert len(lag["skipped"]) == (policy == OnLag.EXPIRE)
+
+
 def test_leases_of_what_is_gone_are_stale_and_one_across_the_bound_keeps_the_rest(api):
     topic = aged(api, 9, 2, on_lag=OnLag.EXPIRE)
     reader = Log(topic).consumer()
@@ -182,6 +197,21 @@ def test_an_object_without_an_index_row_goes_after_an_hour(api, folder):
     assert let_leaving_go(topic) == 1 and not orphan.exists()
     assert reconcile.reconcile_topic(topic) == 0
     assert sql("SELECT count(*) FROM segment_leaving WHERE topic_id = %s", topic.id) == [(0,)]
+
+
+def test_what_a_write_left_that_was_killed_in_its_middle_goes_after_an_hour(api, folder):
+    topic = aged(api, 1)
+    (whole,) = objects(folder / "segments")
+    half, probe = whole.with_name(f"{whole.name}#1"), folder / "probe" / "left"
+    probe.parent.mkdir(exist_ok=True)
+    for path in (half, probe):
+        path.write_bytes(b"half")
+    assert reconcile.reconcile_topic(topic) == 0 and half.exists()
+    for path in (half, probe):
+        os.utime(path, (time.time() - 3_700,) * 2)
+    assert reconcile.reconcile_topic(topic) == 2 and not half.exists() and not probe.exists()
+    assert set(Repair.objects.values_list("kind", flat=True)) == {"unfinished_write"}
+    assert whole.exists() and reconcile.reconcile_topic(topic) == 0
 
 
 def test_an_index_row_without_an_object_is_a_problem_that_is_shown(api, folder):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 
 from apps.topics.cold.cache import forget_opened
 from apps.topics.models import Topic
@@ -83,9 +84,12 @@ def segments_of(topic: Topic) -> list[tuple[int, int]]:
 
 def make_old(topic: Topic, days: int = 2) -> None:
     """The segments of a topic, so that it is time to merge them: as if all had been appended and spilled back then."""
-    sql("UPDATE segment SET spilled_at = spilled_at - s.back, first_at = first_at - s.back, last_at = last_at - s.back"
-        " FROM (SELECT make_interval(days => %s) AS back) AS s"
-        " WHERE topic_id = %s AND spilled_at > statement_timestamp() - interval '1 day'", days, topic.id)  # fmt: skip
+    with transaction.atomic():
+        for partition in range(topic.partitions):  # merging and letting go wait meanwhile
+            expire.hold_cold(topic.id, partition, 0)
+        sql("UPDATE segment SET spilled_at = spilled_at - s.back, first_at = first_at - s.back, last_at = last_at - s.back"
+            " FROM (SELECT make_interval(days => %s) AS back) AS s"
+            " WHERE topic_id = %s AND spilled_at > statement_timestamp() - interval '1 day'", days, topic.id)  # fmt: skip
 
 
 def objects_of_hours_ago(folder: Path) -> None:

@@ -11,11 +11,13 @@ import zstandard
 from obstore.exceptions import AlreadyExistsError, GenericError
 
 from apps.console import metrics
+from apps.leases.operations import retain
 from apps.topics.cold import store
 from apps.topics.cold.cache import forget_opened
 from apps.topics.models import Sweep
 from apps.topics.operations import spill
 from apps.topics.operations.delete import sweep_deleted
+from core.sequence import sequence
 from tests.concurrency.sessions import in_background
 from tests.logs import sql
 from tests.topics.cold import hot, objects, publish, sweep, topic_of, use_store
@@ -60,6 +62,31 @@ def test_a_partition_that_is_wholly_cold_goes_on_at_its_head(api):
     publish(api, topic, 5)  # all known: their keys outlive the hot window
     publish(api, topic, 1, start=5)
     assert [record["offset"] for record in browse(api, topic, 3)["records"]] == [3, 4, 5]
+
+
+def test_a_repeat_is_known_while_the_first_is_cold_and_when_retention_has_taken_it(api):
+    topic = topic_of(api, hot_records=1)
+    publish(api, topic, 20)
+    assert sweep(topic) == 19
+    sent = {"specversion": "1.0", "id": "k3", "source": "/s", "type": "t", "partitionkey": "k", "data": "another body"}
+    for _ in range(2):
+        answer = api.post(f"/v1/topics/{topic.name}/events", sent).json()
+        assert answer["events"] == [{"id": "k3", "sequence": sequence(0, 3), "duplicate": True}]
+        retain.let_go(topic.id, 0, 0, 19)
+    assert browse(api, topic, 3).status_code == 410
+
+
+def test_an_offset_from_a_topics_previous_life_is_refused_and_nothing_starts_anew_in_silence(api):
+    topic = topic_of(api)
+    publish(api, topic, 20)
+    assert api.delete(f"/v1/topics/{topic.name}").status_code == 204
+    api.post("/v1/topics", {"name": topic.name, "partitions": 1})
+    publish(api, topic, 10)
+    place = f"/v1/topics/{topic.name}/partitions/0"
+    assert api.get(f"{place}/records?from=20").status_code == 400
+    refused = api.post(f"{place}/commit", {"group": "g", "offset": 20})
+    assert refused.status_code == 400 and refused.json()["error"]["details"]["nextOffset"] == 10
+    assert [record["offset"] for record in api.get(f"{place}/consume?group=g").json()["records"]] == list(range(10))
 
 
 def test_bytes_are_a_bound_too(api):

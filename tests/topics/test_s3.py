@@ -1,5 +1,6 @@
 """The same against an S3 server over HTTP, with its conditional writes."""
 
+import os
 import urllib.request
 
 import pytest
@@ -7,7 +8,9 @@ from moto.server import ThreadedMotoServer
 
 from apps.topics.cold import store
 from apps.topics.cold.cache import forget_opened
-from tests.topics.cold import hot, publish, sweep, topic_of
+from apps.topics.models import Sweep
+from apps.topics.operations import merge, reconcile
+from tests.topics.cold import hot, let_leaving_go, make_old, offsets, publish, sweep, topic_of
 
 pytestmark = pytest.mark.django_db
 BUCKET = "towpath"
@@ -52,6 +55,28 @@ def test_an_object_is_kept_and_another_under_its_name_refused(s3):
     store.delete("a/name", "a/never")
     with pytest.raises(store.Missing):
         store.get("a/name")
+
+
+def test_an_object_that_others_would_write_in_parts_is_kept_too(s3):
+    content = os.urandom(12 * 1024 * 1024)
+    store.put_if_absent("a/large", content)
+    with pytest.raises(store.StoreFailed, match="Another object"):
+        store.put_if_absent("a/large", content[::-1])
+    assert store.get("a/large") == content
+
+
+def test_small_segments_are_merged_there_and_their_sources_go(api, s3):
+    topic = topic_of(api, hot_records=1, hot_seconds=10**8)
+    publish(api, topic, 1)
+    for number in range(4):
+        publish(api, topic, 5, start=1 + 5 * number)
+        sweep(topic)
+    make_old(topic)
+    assert merge.merge_topic(topic) == 4 and len(list(store.listed(f"segments/{topic.uid}"))) == 5
+    assert let_leaving_go(topic) == 4 and len(list(store.listed(f"segments/{topic.uid}"))) == 1
+    forget_opened()
+    assert offsets(api, topic) == list(range(21))
+    assert reconcile.reconcile_topic(topic) == 0 and Sweep.objects.get(topic=topic).problems == []
 
 
 def test_a_store_that_is_gone_is_unavailable(s3, settings, monkeypatch):

@@ -1,6 +1,7 @@
 """The object store of TOWPATH_COLD_URL. An object is written once under a name that holds its hash, and never changed."""
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ from core.errors import Unavailable
 ATTEMPTS = 4
 FIRST_PAUSE = 0.1  # seconds, doubled after each attempt
 PROBES = "probe"
+_STAGED = re.compile(r"#\d+$", re.ASCII)
 
 
 class StoreFailed(Unavailable):
@@ -86,6 +88,27 @@ def listed(prefix: str) -> Iterator[tuple[str, datetime]]:
                 yield found["path"], found["last_modified"]
     except (BaseError, OSError) as error:
         raise StoreFailed(f"Objects could not be listed: {error}") from error
+
+
+def remove_unfinished(prefix: str, before: datetime) -> list[str]:
+    """What a process left that was killed while it wrote: files that no list shows, and proofs that the store keeps what it
+    has; those from before a time. Returns their names. Raises StoreFailed."""
+    probes = [name for name, written in listed(PROBES) if written < before]
+    delete(*probes)
+    url = settings.TOWPATH["COLD_URL"]
+    return probes + (_remove_staged(_folder(url), prefix, before) if url.startswith("file:") else [])
+
+
+def _remove_staged(folder: Path, prefix: str, before: datetime) -> list[str]:
+    """An object store shows a write whole or not at all; a file is written beside its name first, as `name#1`."""
+    try:
+        staged = [path for path in (folder / prefix).rglob("*#*") if _STAGED.search(path.name)]
+        old = [path for path in staged if path.stat().st_mtime < before.timestamp()]
+        for path in old:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreFailed(f"What was left unfinished could not be removed: {error}") from error
+    return [path.relative_to(folder).as_posix() for path in old]
 
 
 def _store() -> ObjectStore:

@@ -25,7 +25,7 @@ MISSED_SECONDS = 300
 LEFTOVERS = 5_000
 SHOWN = 20
 
-ORPHAN, LEFTOVER, MISSED = "orphan", "leftover_rows", "missed_sweep"
+ORPHAN, UNFINISHED, LEFTOVER, MISSED = "orphan", "unfinished_write", "leftover_rows", "missed_sweep"
 
 logger = logging.getLogger(__name__)
 
@@ -84,14 +84,20 @@ def _compare_with_store(topic: Topic) -> list[str]:
     # Listed first: an object written after that is not taken for an orphan, nor its index row for one without an object.
     found = dict(store.listed(folder(str(topic.uid))))
     named: dict[str, bool] = dict(sql.run((LOCATORS, {"topic_id": topic.id}))[0])
+    for name in store.remove_unfinished(folder(str(topic.uid)), _long_ago()):
+        _note(topic.id, topic.name, UNFINISHED, name)
     _condemn(topic.id, topic.name, [name for name in _settled(found) if name not in named])
     missing = [name for name, readable in named.items() if readable and name not in found]
     return [f"object missing: {name}" for name in missing if not _is_there(name)]
 
 
 def _settled(found: dict[str, datetime]) -> list[str]:
-    before = datetime.now(UTC) - timedelta(hours=ORPHAN_HOURS)
+    before = _long_ago()
     return [name for name, written in found.items() if written < before]
+
+
+def _long_ago() -> datetime:
+    return datetime.now(UTC) - timedelta(hours=ORPHAN_HOURS)
 
 
 def _condemn(topic_id: int, topic_name: str, orphans: list[str]) -> None:
