@@ -53,6 +53,8 @@ class Lane:
         self._held = 0
         # Woken waiters use at most half of the threads, or a batch for 1,000 of them would stand before everybody else.
         self.wakes = asyncio.Semaphore(max(1, threads // 2))
+        # Likewise the reads for live streams: of a thousand channels all are read at once when the listener comes back.
+        self.streams = asyncio.Semaphore(max(1, threads // 2))
         POOL_BUSY.labels(name).set_function(lambda: min(self._held, threads))
         POOL_QUEUE.labels(name).set_function(lambda: max(0, self._held - threads))
 

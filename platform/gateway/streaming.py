@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import close_old_connections
 
-from core import streams
+from core import sql, streams
 from core.streams import Stream
 from gateway.hub import Hub
 from gateway.lanes import Lane
@@ -55,7 +55,8 @@ class Backstage:
         self._lane, self._hub = lane, hub
 
     async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        return await self._lane.run(partial(_with_connection, function, *arguments))
+        async with self._lane.streams:
+            return await self._lane.run(partial(_with_connection, function, *arguments))
 
     def subscribe(self, *keys: str) -> Subscription:
         return Subscription(self._hub, keys)
@@ -101,4 +102,5 @@ async def run(stream: Stream, link: Link, exchange: "Exchange", stopping: "async
 
 def _with_connection(function: Callable[..., Result], *arguments: Any) -> Result:
     close_old_connections()
+    sql.drop_if_hung_up()
     return function(*arguments)

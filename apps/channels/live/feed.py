@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DEAF_POLL_SECONDS = 1.0
 RETRY_SECONDS = 0.5
+MAX_RETRY_SECONDS = 3.0
 PAGE_EVENTS = 200
 PAGE_BYTES = 1024 * 1024
 SLICE = 50
@@ -35,6 +36,7 @@ class Feed:
     def __init__(self, channel: str, position: int, backstage: Backstage) -> None:
         self.channel, self.position = channel, position
         self.followers: set[Follower] = set()
+        self._failures = 0
         self._backstage = backstage
         self._subscription = backstage.subscribe(notice_key(channel))
         self._task = asyncio.ensure_future(self._run())
@@ -46,10 +48,11 @@ class Feed:
     async def _run(self) -> None:
         while True:
             if await self._tell_new():
-                poll = self._poll_seconds()
-                await self._subscription.next(poll)
+                self._failures = 0
+                await self._subscription.next(self._poll_seconds())
             else:
-                await asyncio.sleep(RETRY_SECONDS)
+                self._failures += 1
+                await asyncio.sleep(min(MAX_RETRY_SECONDS, RETRY_SECONDS * self._failures) * random.uniform(0.8, 1.2))
 
     def _poll_seconds(self) -> float:
         if listening.alive is False:
@@ -57,12 +60,16 @@ class Feed:
         return float(settings.GATEWAY["poll_seconds"]) * random.uniform(0.8, 1.2)
 
     async def _tell_new(self) -> bool:
-        """Reads until there is nothing new. False when the database cannot be asked now: nothing is lost by asking later."""
+        """Reads until there is nothing new. False when the database cannot be asked now: nothing is lost by asking later.
+
+        The log tells once of each outage.
+        """
         try:
             while await self._tell_page():
                 pass
         except (DatabaseError, InterfaceError, DomainError) as error:
-            logger.info("live.delayed", extra={"channel": self.channel, "reason": str(error).split("\n")[0]})
+            if not self._failures:
+                logger.info("live.delayed", extra={"channel": self.channel, "reason": str(error).split("\n")[0]})
             return False
         except Exception:
             logger.exception("live.failed", extra={"channel": self.channel})

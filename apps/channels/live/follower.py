@@ -5,17 +5,20 @@ import re
 from uuid import UUID
 
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError
 
 from apps.channels.live import frames
 from apps.channels.live.hall import hall
 from apps.channels.live.outbox import Outbox
 from apps.channels.selectors.reading import Page, read
+from core.errors import Busy
 from core.streams import Link
 
 COMMENT_SECONDS = 15.0
 MAX_MISSED = 1_000
 CATCH_UP_EVENTS = 100
 CATCH_UP_BYTES = 512 * 1024
+RETRY_SECONDS = 1.0
 _SEQUENCE = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
@@ -98,9 +101,15 @@ class Follower:
         self._skip_to(after)
 
     async def _read(self, link: Link, after: int) -> Page:
+        """Asks until the database answers: who is sent away meanwhile comes back to a 503, which ends an EventSource."""
         largest: int = settings.TOWPATH["MAX_LIVE_EVENT_BYTES"]
-        page, _ = await link.call(read, self.channel, after, CATCH_UP_EVENTS, None, largest, CATCH_UP_BYTES)
-        return page
+        while True:
+            try:
+                page, _ = await link.call(read, self.channel, after, CATCH_UP_EVENTS, None, largest, CATCH_UP_BYTES)
+                return page
+            except (DatabaseError, InterfaceError, Busy):
+                await link.send(frames.COMMENT)
+                await asyncio.sleep(RETRY_SECONDS)
 
     def _skip_to(self, sequence: int) -> None:
         self._told_to = sequence

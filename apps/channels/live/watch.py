@@ -37,14 +37,17 @@ class Watch:
 
     async def _run(self) -> None:
         notices = self._backstage.subscribe(NOTICE_KEY)
-        turn = 0
+        turn = failures = 0
         while True:
             heard = await notices.next(CHECK_SECONDS)
             try:
                 await self._look(check_grants=heard is not None or turn % GRANTS_EVERY == 0, count=turn % COUNTS_EVERY == 0)
+                failures = 0
             except (DatabaseError, InterfaceError, DomainError) as error:
-                # Nothing can be revoked either while the database is away.
-                logger.info("live.unchecked", extra={"reason": str(error).split("\n")[0]})
+                # Nothing can be revoked either while the database is away. The log tells once of each outage.
+                if not failures:
+                    logger.info("live.unchecked", extra={"reason": str(error).split("\n")[0]})
+                failures += 1
             except Exception:
                 logger.exception("live.watch_failed")
             turn += 1
