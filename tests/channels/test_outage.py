@@ -17,7 +17,8 @@ from tests.channels.conftest import sql
 from tests.channels.following import Live, SecondFollower, connect, elsewhere, get, join, ran
 from tests.channels.test_procedure import Job, client, in_order_and_once, publish_for_a_while
 from tests.factories import api_key, unique
-from tests.gateway.test_listener import Pipe, listening
+from tests.gateway.crowd import listening
+from tests.gateway.test_listener import Pipe
 from tests.serving import Server
 
 pytestmark = pytest.mark.django_db(transaction=True)
