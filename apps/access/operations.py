@@ -89,6 +89,24 @@ def create_oauth_client(name: str, grants: Iterable[Grant], *, actor: Actor = No
     return client, secret
 
 
+def rotate_oauth_secret(client: OAuthClient, *, keep_tokens: bool = False, actor: Actor = None) -> str:
+    """A new secret: with the old one no token can be had any more, and those it has end as a revoked key does.
+
+    `keep_tokens`: they run out by themselves instead, within the hour.
+    """
+    secret = generate_client_secret()
+    with transaction.atomic():
+        application = Application.objects.select_for_update().get(pk=client.application_id)
+        application.client_secret = secret
+        application.save(update_fields=["client_secret", "updated"])
+        if not keep_tokens:
+            AccessToken.objects.filter(application=application).delete()
+            credentials.forget()
+        after = {"tokensKept": keep_tokens}
+        audit.record(actor, "rotate", "oauth-client", client.name, object_id=client.uid, after=after)
+    return secret
+
+
 def disable_oauth_client(client: OAuthClient, *, actor: Actor = None, reason: str = "") -> None:
     """The client gets no more tokens, and those it has end as a revoked key does. Doing it again changes nothing."""
     with transaction.atomic():

@@ -8,7 +8,7 @@ from django.utils import timezone
 from oauth2_provider.models import AccessToken
 
 from apps.access import credentials, operations
-from apps.access.models import OAuthClient
+from apps.access.models import Audit, OAuthClient
 from tests.factories import Api, grants, unique
 
 pytestmark = pytest.mark.django_db
@@ -171,6 +171,46 @@ def test_ending_a_client_or_its_token_ends_the_access(client, end, monkeypatch):
     end(OAuthClient.objects.get())
     now = 1005.0
     assert credentials.principal_of(token) is None
+
+
+def test_a_rotated_secret_gets_tokens_and_the_old_one_none(client):
+    old, client.secret = client.secret, operations.rotate_oauth_secret(client.row)
+    assert credentials.principal_of(client.token("manage:events"))
+    refused = client.ask(client_secret=old)
+    assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")
+    assert AccessToken.objects.count() == 1
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_rotation_ends_the_tokens_of_this_client_unless_they_are_kept(client, keep, monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr(credentials.time, "monotonic", lambda: now)
+    other = Client("manage:events")
+    tokens = [client.token("manage:events"), other.token("manage:events")]
+    assert all(map(credentials.principal_of, tokens))
+    operations.rotate_oauth_secret(client.row, keep_tokens=keep)
+    now = 1005.0
+    assert [credentials.principal_of(token) is not None for token in tokens] == [keep, True]
+
+
+def test_a_disabled_client_stays_so_when_its_secret_is_rotated(client):
+    operations.disable_oauth_client(client.row)
+    client.secret = operations.rotate_oauth_secret(client.row)
+    assert client.ask(scope="manage:events").status_code == 400
+    operations.enable_oauth_client(client.row)
+    assert client.ask(scope="manage:events").status_code == 200
+
+
+def test_a_rotation_is_on_the_trail_without_the_secret(client):
+    secret = operations.rotate_oauth_secret(client.row, keep_tokens=True)
+    (row,) = Audit.objects.filter(verb="rotate")
+    assert (row.object_kind, row.object_name, row.after) == ("oauth-client", client.row.name, {"tokensKept": True})
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT string_agg(row_to_json(t)::text, ' ') FROM access_audit t")
+        stored = cursor.fetchone()[0]
+        cursor.execute("SELECT string_agg(row_to_json(t)::text, ' ') FROM oauth2_provider_application t")
+        stored += cursor.fetchone()[0]
+    assert secret not in stored
 
 
 def test_a_disabled_client_gets_no_scope_and_an_enabled_one_does_again(client):

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 from django.utils import timezone
-from oauth2_provider.models import Application
+from oauth2_provider.models import AccessToken, Application
 
 from apps.access import audit, operations
 from apps.access.models import ApiKey, Audit, OAuthClient
@@ -200,6 +200,25 @@ def test_an_oauth_client_made_here_gets_a_token_with_what_is_shown_once(login):
     assert Audit.objects.get().actor_name == "admin"
 
 
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_rotated_secret_is_shown_once_and_works(login, reports, keep):
+    client, path = login("Admin"), f"/admin/access/oauthclient/{reports.pk}/rotate/"
+    AccessToken.objects.create(application=reports.application, token="t", expires=timezone.now() + timedelta(hours=1))
+    before = Application.objects.get().client_secret
+    assert "refused within 5 seconds" in client.get(path).content.decode()
+    assert Application.objects.get().client_secret == before
+    answer = client.post(path, {"confirmed": "1", **({"keep_tokens": "on"} if keep else {})})
+    assert "reports has a new secret." in answer.content.decode()
+    shown = re.findall(r'class="tp-secret">([^<]+)<', answer.content.decode())
+    credentials = dict(zip(("client_id", "client_secret"), map(html.unescape, shown), strict=True))
+    assert AccessToken.objects.count() == keep
+    asked = urlencode({"grant_type": "client_credentials", "scope": "read:events", **credentials})
+    answer = Api().post("/oauth/token", asked, content_type="application/x-www-form-urlencoded")
+    assert answer.json()["scope"] == "read:events"
+    assert credentials["client_secret"] not in client.get(f"/admin/access/oauthclient/{reports.pk}/change/").content.decode()
+    assert Audit.objects.get(verb="rotate").actor_name == "admin"
+
+
 @pytest.mark.parametrize(("verb", "left"), [("disable", "disabled"), ("enable", "in force"), ("remove", None)])
 def test_an_oauth_client_is_disabled_enabled_and_deleted_with_a_reason(login, reports, verb, left):
     client, path = login("Admin"), f"/admin/access/oauthclient/{reports.pk}/{verb}/"
@@ -221,7 +240,9 @@ def test_an_oauth_client_in_force_cannot_be_enabled(login, reports):
 def test_only_the_role_admin_changes_oauth_clients(login, reports, role):
     client = login(role)
     assert new_oauth_client(client, name="other").status_code == 403
-    for verb in ("disable", "enable", "remove"):
+    before = Application.objects.get().client_secret
+    for verb in ("rotate", "disable", "enable", "remove"):
         answer = client.post(f"/admin/access/oauthclient/{reports.pk}/{verb}/", {"confirmed": "1", "reason": "x"})
         assert answer.status_code == 403
     assert OAuthClient.objects.get().disabled_at is None
+    assert Application.objects.get().client_secret == before

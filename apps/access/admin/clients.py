@@ -12,7 +12,7 @@ from oauth2_provider.models import AccessToken, Application, Grant, IDToken, Ref
 from unfold.decorators import display
 
 from apps.access import operations
-from apps.access.admin.forms import ClientForm
+from apps.access.admin.forms import ClientForm, RotateForm
 from apps.access.admin.keys import MANAGE, shown_grants, shown_once
 from apps.access.models import OAuthClient
 from core import words
@@ -33,7 +33,7 @@ class OAuthClientAdmin(RuntimeAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
-        verbs = {"disable": self.disable, "enable": self.enable, "remove": self.remove}
+        verbs = {"rotate": self.rotate, "disable": self.disable, "enable": self.enable, "remove": self.remove}
         mine = [path(f"<int:number>/{verb}/", view(act), name=f"access_oauthclient_{verb}") for verb, act in verbs.items()]
         return [*mine, *super().get_urls()]
 
@@ -82,6 +82,32 @@ class OAuthClientAdmin(RuntimeAdmin):
         )
         return confirm(request, action)
 
+    def rotate(self, request: HttpRequest, number: int) -> HttpResponse:
+        demand(request, MANAGE)
+        client = _found(number)
+
+        def rotate(form: forms.Form) -> HttpResponse:
+            keep = form.cleaned_data["keep_tokens"]
+            secret = operations.rotate_oauth_secret(client, keep_tokens=keep, actor=person(request))
+            secrets = [("Client id", client.application.client_id), ("Client secret", secret)]
+            intro = f"{client.name} has a new secret."
+            return shown_once(request, f"OAuth client {client.name}", secrets, _url(client), intro)
+
+        action = Action(
+            title=f"Rotate the secret of OAuth client {client.name}",
+            effects=[
+                f"A new secret is made for {client.name} and shown once; client id and scopes stay.",
+                "The present secret gets no more tokens from then on.",
+                "Tokens it has are refused within 5 seconds everywhere, unless they are kept.",
+            ],
+            button="Rotate",
+            perform=rotate,
+            back=_url(client),
+            form_class=RotateForm,
+            danger=True,
+        )
+        return confirm(request, action)
+
     def disable(self, request: HttpRequest, number: int) -> HttpResponse:
         effects = [
             "It gets no more tokens, and those it has are refused within 5 seconds everywhere.",
@@ -102,7 +128,7 @@ def _act(
     request: HttpRequest, number: int, verb: str, operate: Callable[..., None], effects: list[str], back: str = ""
 ) -> HttpResponse:
     demand(request, MANAGE)
-    client = get_object_or_404(OAuthClient.objects.select_related("application"), pk=number)
+    client = _found(number)
 
     def perform(form: forms.Form) -> str:
         operate(client, actor=person(request), reason=form.cleaned_data["reason"])
@@ -113,7 +139,7 @@ def _act(
         effects=effects,
         button=verb.capitalize(),
         perform=perform,
-        back=back or reverse("admin:access_oauthclient_change", args=[number]),
+        back=back or _url(client),
         form_class=ReasonForm,
         blocked=_blocked(client, verb),
         danger=verb != "enable",
@@ -125,6 +151,14 @@ def _blocked(client: OAuthClient, verb: str) -> str:
     if verb == "disable" and client.disabled_at is not None:
         return "It is disabled already."
     return "It is in force." if verb == "enable" and client.disabled_at is None else ""
+
+
+def _found(number: int) -> OAuthClient:
+    return get_object_or_404(OAuthClient.objects.select_related("application"), pk=number)
+
+
+def _url(client: OAuthClient) -> str:
+    return reverse("admin:access_oauthclient_change", args=[client.pk])
 
 
 def _list() -> str:

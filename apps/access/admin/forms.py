@@ -53,6 +53,15 @@ class KeyForm(ClientForm):
     expires_at = UntilField(label="Expires", help_text="Without a time it is in force until it is revoked.")
 
 
+class RotateForm(forms.Form):
+    keep_tokens = forms.BooleanField(
+        required=False,
+        label="Keep the tokens it has",
+        widget=UnfoldBooleanWidget(),
+        help_text="They run out by themselves, within the hour. Not when the present secret may be in the wrong hands.",
+    )
+
+
 def _names(scope: str) -> str:
     return f"{scope}:names"
 

@@ -178,9 +178,10 @@ def _last_use(key: ApiKey) -> str:
     return f"last used {words.age((timezone.now() - key.last_used_at).total_seconds())} ago"
 
 
-def shown_once(request: HttpRequest, name: str, secrets: list[tuple[str, str]], back: str) -> HttpResponse:
+def shown_once(request: HttpRequest, name: str, secrets: list[tuple[str, str]], back: str, intro: str = "") -> HttpResponse:
     """The only page on which a secret ever stands."""
-    return page(request, "access/secret.html", name, {"intro": f"{name} is made.", "secrets": secrets, "back": back})
+    context = {"intro": intro or f"{name} is made.", "secrets": secrets, "back": back}
+    return page(request, "access/secret.html", name, context)
 
 
 def _shown(request: HttpRequest, key: str, token: str) -> HttpResponse:
