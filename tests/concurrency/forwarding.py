@@ -11,6 +11,7 @@ from collections.abc import Callable
 from django.db import connection
 
 from core.notices import connection_parameters
+from tests.factories import unique
 from tests.serving import ROOT
 
 
@@ -29,7 +30,15 @@ class Forward:
 
     def start(self) -> None:
         command = [sys.executable, str(ROOT / "manage.py"), "forward"]
-        self.process = subprocess.Popen(command, env=self._environment, cwd=ROOT, stdout=self.log, stderr=self.log)
+        self.started, self.name = time.monotonic(), unique("towpath-forward")
+        environment = {**self._environment, "TOWPATH_PROCESS": self.name}
+        self.process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=self.log, stderr=self.log)
+
+    def is_at_work(self) -> bool:
+        """Whether it has come so far as to ask the database."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM pg_stat_activity WHERE application_name = %s", [self.name])
+            return cursor.fetchone() is not None
 
     def end(self, number: int = signal.SIGTERM, within: float = 10) -> int:
         if self.process.poll() is None:
