@@ -14,7 +14,7 @@ from django.db import transaction
 from msgspec import Raw
 
 from apps.channels.operations import forget
-from apps.channels.operations.publish import Published, Target, publish
+from apps.channels.operations.publish import Item, Published, Target, publish, publish_each
 from apps.channels.selectors.reading import read, snapshot
 from tests.concurrency.sessions import at_once, in_background, until, waiting_for_a_lock
 
@@ -45,15 +45,19 @@ def all_events(channel: str) -> list[tuple[int, str]]:
 
 
 def test_eight_publishers_to_one_and_to_many_channels_leave_no_gap_and_never_deadlock():
-    """Channels are made on the way, some by several publishers at once, and named in any order."""
+    """Channels are made on the way, some by several publishers at once, and named in any order; one in four is a batch."""
     done: list[Published] = []
 
     def work(number: int) -> None:
         chance = random.Random(number)
         for turn in range(PUBLISHES // PUBLISHERS):
             names = [f"job:{chance.randrange(25)}-{turn // 100}" for _ in range(chance.choice((1, 1, 2, 5, 20)))]
-            targets = [Target(name) for name in dict.fromkeys(names)]
-            done.append(publish(targets, "x", data=str(number)))
+            if chance.random() < 0.25:
+                items = [Item(name, f"{number}-{turn}-{place}", "x", "null") for place, name in enumerate(names)]
+                positions = publish_each(items)
+                done.extend(Published(item.id, [at]) for item, at in zip(items, positions, strict=True))
+            else:
+                done.append(publish([Target(name) for name in dict.fromkeys(names)], "x", data=str(number)))
 
     side_by_side(work)
     told: dict[str, dict[int, str]] = {}

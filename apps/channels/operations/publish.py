@@ -1,7 +1,8 @@
 """Publishing: one event to some channels, all or none, with the documents it changes; each channel's next sequence."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from apps.channels.documents import Change, changes
 from apps.channels.names import kind_of, notice_key
 from core import notices, sql
+from core.arrays import integers, texts
 from core.errors import InvalidField, NotFound
 from core.ids import uuid7
 
@@ -17,6 +19,8 @@ TARGETS = sql.statement(__file__, "targets")
 MAKE_CHANNEL = sql.statement(__file__, "make_channel")
 LOCK_CHANNEL = sql.statement(__file__, "lock_channel")
 PUBLISH = sql.statement(__file__, "publish")
+LOCK_CHANNELS = sql.statement(__file__, "lock_channels")
+PUBLISH_EACH = sql.statement(__file__, "publish_each")
 
 MAX_TARGETS = 20
 
@@ -100,10 +104,10 @@ def _columns(changed: Sequence[Change]) -> dict[str, list[Any]]:
     }
 
 
-def _tell(done: Any) -> None:
-    for position in done:
-        if not position.duplicate:
-            notices.publish(notice_key(position.channel))
+def _tell(done: Iterable[Position]) -> None:
+    counts = Counter(position.channel for position in done if not position.duplicate)
+    for channel, count in counts.items():
+        notices.publish(notice_key(channel), count)
 
 
 @dataclass(frozen=True)
@@ -117,13 +121,21 @@ class Item:
 
 
 def publish_each(items: Sequence[Item]) -> list[Position]:
-    """Each to its channel, in the order given, all or none, in one round trip. Raises NotFound for an unknown kind."""
+    """Each to its channel, in the order given, all or none. Raises NotFound for an unknown kind.
+
+    However many events and channels: the same three statements.
+    """
     if not items:
         return []
     places = _places(sorted({item.channel for item in items}))
-    locks = [step for _, place in sorted(places.items()) for step in place.steps()]
-    events = [(PUBLISH, {**vars(item), "name": item.channel, **_columns(())}) for item in items]
-    rows = sql.run(*locks, *events)[len(locks) :]
-    positions = [Position(item.channel, *found[0]) for item, found in zip(items, rows, strict=True)]
+    locks = {"names": texts(places), "kinds": integers([place.kind for place in places.values()])}
+    events = {
+        "channels": texts(item.channel for item in items),
+        "ids": texts(item.id for item in items),
+        "types": texts(item.type for item in items),
+        "datas": texts(item.data for item in items),
+    }
+    _, rows = sql.run((LOCK_CHANNELS, locks), (PUBLISH_EACH, events))
+    positions = [Position(item.channel, *row) for item, row in zip(items, rows, strict=True)]
     _tell(positions)
     return positions

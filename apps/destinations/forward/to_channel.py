@@ -6,7 +6,7 @@ import orjson
 
 from apps.channels.names import check_channel, kind_of
 from apps.channels.operations.publish import Item, publish_each
-from apps.destinations.forward.fill import Event, Unfit, event_of, fill
+from apps.destinations.forward.fill import Event, event_of, fill
 from apps.destinations.forward.line import Held, Line
 from core.errors import NotFound
 
@@ -15,24 +15,16 @@ def ready(line: Line) -> None:
     """A kind that is missing is found out by publishing: nothing else can be wrong with a channel."""
 
 
-def unfit(line: Line, text: str) -> str | None:
-    try:
-        fill(line.target["channel"], event_of(text), check_channel)
-    except Unfit as why:
-        return str(why)
-    return None
+def prepare(line: Line, key: str, text: str) -> Item:
+    event = event_of(text)
+    return Item(fill(line.target["channel"], event, check_channel), key, event.type, _data(event))
 
 
-def send(line: Line, events: Sequence[tuple[str, str]]) -> None:
-    items = [_item(line, key, event_of(text)) for key, text in events]
+def send(line: Line, items: Sequence[Item]) -> None:
     try:
         publish_each(items)
     except NotFound:
         raise Held("target_missing", f"there is no kind of channel {kind_of(line.target['channel'])}") from None
-
-
-def _item(line: Line, key: str, event: Event) -> Item:
-    return Item(fill(line.target["channel"], event, check_channel), key, event.type, _data(event))
 
 
 def _data(event: Event) -> str:

@@ -2,11 +2,10 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from django.conf import settings
 
-from apps.destinations.forward.fill import Event, Unfit, event_of, fill, fill_key, is_fixed
+from apps.destinations.forward.fill import event_of, fill, fill_key, is_fixed
 from apps.destinations.forward.line import Held, Line
 from apps.queues.models import Queue
 from apps.queues.operations.enqueue import NewEvent, enqueue
@@ -23,44 +22,26 @@ def ready(line: Line) -> None:
         _queue(line.target["queue"])
 
 
-def unfit(line: Line, text: str) -> str | None:
-    if _is_plain(line.target):
-        return None
+def prepare(line: Line, key: str, text: str) -> tuple[str, NewEvent]:
+    """With the name of its queue."""
+    target = line.target
+    if is_fixed(target["queue"]) and target["groupKey"] is None:
+        return target["queue"], NewEvent(payload=text, idempotency_key=key)
     event = event_of(text)
-    try:
-        fill(line.target["queue"], event)
-        _group(line.target, event)
-    except Unfit as why:
-        return str(why)
-    return None
+    group = None if target["groupKey"] is None else fill_key(target["groupKey"], event)
+    return fill(target["queue"], event), NewEvent(payload=text, idempotency_key=key, group_key=group)
 
 
-def send(line: Line, events: Sequence[tuple[str, str]]) -> None:
+def send(line: Line, events: Sequence[tuple[str, NewEvent]]) -> None:
     """In order; a queue that is missing, paused or full holds the destination."""
-    for name, new in _by_queue(line, events).items():
+    by_queue: dict[str, list[NewEvent]] = {}
+    for name, event in events:
+        by_queue.setdefault(name, []).append(event)
+    for name, new in by_queue.items():
         try:
             enqueue(_queue(name), new)
         except NotFound:
             raise _missing(name) from None
-
-
-def _by_queue(line: Line, events: Sequence[tuple[str, str]]) -> dict[str, list[NewEvent]]:
-    target, plain = line.target, _is_plain(line.target)
-    sorted_out: dict[str, list[NewEvent]] = {}
-    for key, text in events:
-        event = None if plain else event_of(text)
-        name = fill(target["queue"], event) if event else target["queue"]
-        group = _group(target, event) if event else None
-        sorted_out.setdefault(name, []).append(NewEvent(payload=text, idempotency_key=key, group_key=group))
-    return sorted_out
-
-
-def _is_plain(target: dict[str, Any]) -> bool:
-    return is_fixed(target["queue"]) and target["groupKey"] is None
-
-
-def _group(target: dict[str, Any], event: Event) -> str | None:
-    return None if target["groupKey"] is None else fill_key(target["groupKey"], event)
 
 
 def _queue(name: str) -> QueueRow:

@@ -6,6 +6,7 @@ While it lasts it is the only one at this destination: events arrive in the orde
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
 
@@ -43,15 +44,15 @@ logger = logging.getLogger(__name__)
 class Sink:
     ready: Callable[[Line], None]
     """Raises Held while the target cannot take anything; asked before events are leased."""
-    unfit: Callable[[Line, str], str | None]
-    """Why this event can never be transferred."""
-    send: Callable[[Line, Sequence[tuple[str, str]]], None]
-    """(identity, event) in order. Raises Held."""
+    prepare: Callable[[Line, str, str], Any]
+    """What to send for an event, of its identity and text. Raises Unfit when it can never be transferred."""
+    send: Callable[[Line, Sequence[Any]], None]
+    """What was prepared, in order. Raises Held."""
 
 
 SINKS = {
-    Type.QUEUE.value: Sink(to_queue.ready, to_queue.unfit, to_queue.send),
-    Type.CHANNEL.value: Sink(to_channel.ready, to_channel.unfit, to_channel.send),
+    Type.QUEUE.value: Sink(to_queue.ready, to_queue.prepare, to_queue.send),
+    Type.CHANNEL.value: Sink(to_channel.ready, to_channel.prepare, to_channel.send),
 }
 
 
@@ -108,8 +109,14 @@ def _move_cold(line: Line, sink: Sink) -> float:
 
 
 def _send(line: Line, sink: Sink, batch: Batch) -> None:
-    unfit = {offset: why for offset, text in _events(batch) if (why := sink.unfit(line, text))}
-    sink.send(line, [(_key(line, batch, offset), text) for offset, text in _events(batch) if offset not in unfit])
+    unfit: dict[int, str] = {}
+    prepared = []
+    for offset, text in _events(batch):
+        try:
+            prepared.append(sink.prepare(line, _key(line, batch, offset), text))
+        except Unfit as why:
+            unfit[offset] = str(why)
+    sink.send(line, prepared)
     if not _settle(line, batch, unfit):
         raise Busy("The lease was taken away while its events were transferred.")
 
@@ -134,7 +141,7 @@ def _move_carefully(line: Line, sink: Sink) -> float:
     for offset, text in _events(batch):
         try:
             with transaction.atomic():
-                sink.send(line, [(_key(line, batch, offset), text)])
+                sink.send(line, [sink.prepare(line, _key(line, batch, offset), text)])
         except (Held, Unfit, Invalid, TooLarge, DataError, IntegrityError) as error:
             failed[offset] = str(error).split("\n")[0]
     lease = batch.lease
