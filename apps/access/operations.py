@@ -94,7 +94,7 @@ def rotate_oauth_secret(client: OAuthClient, *, keep_tokens: bool = False, actor
 
     `keep_tokens`: they run out by themselves instead, within the hour.
     """
-    secret = generate_client_secret()
+    secret: str = generate_client_secret()
     with transaction.atomic():
         application = Application.objects.select_for_update().get(pk=client.application_id)
         application.client_secret = secret
