@@ -7,7 +7,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from unfold.sites import UnfoldAdminSite
 
-from apps.console.pages import dead_letters, leases, overview, resubmit
+from apps.console.pages import dead_letters, files, leases, overview, resubmit
 
 
 class ConsoleSite(UnfoldAdminSite):
@@ -26,11 +26,18 @@ class ConsoleSite(UnfoldAdminSite):
         return [
             path("overview/live/", self.admin_view(overview.live), name="overview_live"),
             path("leases/", self.admin_view(leases.show), name="leases"),
+            path("leases/csv/", self.admin_view(files.leases_file), name="leases_csv"),
+            path("dead-letters/csv/", self.admin_view(files.groups_file), name="dead_letters_csv"),
             path("dead-letters/", self.admin_view(dead_letters.groups), name="dead_letters"),
             path(
                 "dead-letters/<int:number>/<slug:fingerprint>/",
                 self.admin_view(dead_letters.group),
                 name="dead_letter_group",
+            ),
+            path(
+                "dead-letters/<int:number>/<slug:fingerprint>/csv/",
+                self.admin_view(files.letters_file),
+                name="dead_letter_group_csv",
             ),
             path(
                 "dead-letters/<int:number>/letters/<uuid:identifier>/",

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin import ShowFacets, site
 from django.contrib.auth.models import AnonymousUser, User
@@ -25,7 +24,6 @@ from unfold.admin import ModelAdmin
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from core.errors import DomainError
-from core.json_text import masked
 
 LAST_PAGE = 1_000  # an OFFSET further down would be a slow page that nobody reads
 
@@ -110,11 +108,6 @@ def page(request: HttpRequest, template: str, title: str, context: Mapping[str, 
     """A page of the site that is no model's list or form."""
     request.current_app = site.name
     return TemplateResponse(request, template, {**site.each_context(request), "title": title, **context})
-
-
-def shown_payload(text: str) -> str:
-    """As people may see it: the fields that the installation hides are hidden."""
-    return masked(text, settings.TOWPATH["MASKED_FIELDS"])
 
 
 class ReasonForm(forms.Form):

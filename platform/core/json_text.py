@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Callable, Collection
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+# A string that is not closed, since the text was cut, reaches to the end.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|\{\s*\}|\[\s*\]|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 DEEPEST = 24  # levels below are not indented further: they would leave the page to the right
 
 

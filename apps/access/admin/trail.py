@@ -12,8 +12,11 @@ from unfold.decorators import display
 from apps.access.audit import AREAS
 from apps.access.models import Audit
 from core import words
-from core.clock import rfc3339
+from core.admin import may
 from core.csv_file import CsvAdmin
+from core.masking import shown_payload
+
+PAYLOADS = "console.view_payloads"
 
 
 class AreaFilter(admin.SimpleListFilter):
@@ -48,11 +51,13 @@ class AuditAdmin(CsvAdmin):
     ordering = ("-id",)
     csv_titles = ("at", "actor", "actorKind", "verb", "objectKind", "object", "reason", "before", "after", "requestId")
 
-    def csv_rows(self, found: QuerySet[Audit]) -> Iterator[tuple[str, ...]]:
+    def csv_rows(self, request: HttpRequest, found: QuerySet[Audit]) -> Iterator[tuple[Any, ...]]:
+        may_read = may(request, PAYLOADS)
         for entry in found.iterator(chunk_size=500):
+            before, after = _json(_shown(entry.before, may_read)), _json(_shown(entry.after, may_read))
             yield (
-                rfc3339(entry.at), entry.actor_name, entry.actor_kind, entry.verb, entry.object_kind, entry.object_name,
-                entry.reason, _json(entry.before), _json(entry.after), entry.request_id,
+                entry.at, entry.actor_name, entry.actor_kind, entry.verb, entry.object_kind, entry.object_name, entry.reason,
+                before, after, entry.request_id,
             )  # fmt: skip
 
     @display(description="when")
@@ -68,14 +73,21 @@ class AuditAdmin(CsvAdmin):
         return f"{entry.object_kind} {entry.object_name}"
 
     def show(self, request: HttpRequest, entry: Audit) -> HttpResponse:
-        context = {"entry": entry, "changes": changes(entry)}
+        context = {"entry": entry, "changes": changes(entry, may(request, PAYLOADS))}
         return self.page(request, "access/audit.html", f"{entry.verb} {entry.object_kind} {entry.object_name}", context)
 
 
-def changes(entry: Audit) -> list[tuple[str, str, str]]:
+def changes(entry: Audit, may_read: bool) -> list[tuple[str, str, str]]:
     """Each field that was recorded: its name, before, after."""
-    before, after = entry.before or {}, entry.after or {}
+    before, after = _shown(entry.before, may_read) or {}, _shown(entry.after, may_read) or {}
     return [(name, _said(before, name), _said(after, name)) for name in sorted({*before, *after})]
+
+
+def _shown(values: dict[str, Any] | None, may_read: bool) -> dict[str, Any] | None:
+    """Without what may not be seen: of a schedule the payload is recorded too, as text."""
+    if values is None or "payload" not in values:
+        return values
+    return {**values, "payload": shown_payload(str(values["payload"])) if may_read else "not shown to your role"}
 
 
 def _said(values: dict[str, Any], name: str) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import get_object_or_404
@@ -17,9 +18,11 @@ from apps.channels.admin import actions
 from apps.channels.models import Channel, ChannelGrant
 from apps.channels.operations import grants
 from apps.channels.selectors.channels import documents, grants_of, latest_events, live_connections, one_event
+from core import masking
 from core.admin import RuntimeAdmin, demand, may, person
 from core.clock import rfc3339
 from core.json_text import indented
+from core.masking import shown_payload
 from core.words import ago, count
 
 PAYLOADS = "console.view_payloads"
@@ -91,13 +94,16 @@ class ChannelAdmin(RuntimeAdmin):
         """Followed by the same client that others use, with a grant of the person who looks."""
         demand(request, PAYLOADS)
         channel = self._channel(request, number)
-        context = {"channel": channel, "list_url": _page_of(number), "list_name": f"channel {channel.name}"}
+        back = {"list_url": _page_of(number), "list_name": f"channel {channel.name}"}
+        context = {"channel": channel, "hidden": sorted(masking.names()), **back}
         return self.page(request, "channels/follow.html", f"Following {channel.name}", context)
 
     def grant(self, request: HttpRequest, number: int) -> HttpResponse:
         demand(request, PAYLOADS)
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
+        if masking.names():
+            raise PermissionDenied  # a stream carries what was sent, whatever is hidden here
         channel = self._channel(request, number)
         subject = f"admin:{person(request).get_username()}"[:200]
         made, token = grants.make(person(request), [channel.name], subject, GRANT_SECONDS)
@@ -117,7 +123,7 @@ class ChannelAdmin(RuntimeAdmin):
         demand(request, self.view_permission)
         channel, found = self._channel(request, number), _event(number, sequence)
         may_read = may(request, PAYLOADS)
-        text = (found.data or "") if may_read else ""
+        text = shown_payload(found.data or "") if may_read else ""
         context = {
             "channel": channel,
             "event": found,
@@ -130,10 +136,10 @@ class ChannelAdmin(RuntimeAdmin):
         return self.page(request, "channels/event.html", f"Event {sequence} of {channel.name}", context)
 
     def raw(self, request: HttpRequest, number: int, sequence: int) -> HttpResponse:
-        """Byte for byte what is stored, as plain text whatever it is."""
+        """Byte for byte what is stored (but for hidden fields), as plain text whatever it is."""
         demand(request, PAYLOADS)
         headers = {"Content-Disposition": f'inline; filename="{sequence}.txt"', "X-Content-Type-Options": "nosniff"}
-        text = (_event(number, sequence).data or "").encode()
+        text = shown_payload(_event(number, sequence).data or "").encode()
         return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
 
     def _channel(self, request: HttpRequest, number: int) -> Channel:
@@ -153,7 +159,7 @@ def shown(request: HttpRequest, channel: Channel) -> dict[str, Any]:
         "kept": kept(channel),
         "live": live_connections([channel.name])[channel.name],
         "may_read": may_read,
-        "documents": [(document, readable(document.text)) for document in found[:DOCUMENTS]],
+        "documents": [(document, readable(shown_payload(document.text))) for document in found[:DOCUMENTS]],
         "more_documents": len(found) > DOCUMENTS,
         "events": events[:EVENTS],
         "earlier": events[EVENTS - 1].sequence if len(events) > EVENTS else None,

@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
-from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -14,17 +13,18 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from apps.console.operations.resubmit import resubmit_letter
-from apps.console.selectors.dead_letters import BEFORE_ALL, QUEUES, Position, of_destinations, of_queues
+from apps.console.selectors.dead_letters import BEFORE_ALL, QUEUES, Group, Position, of_destinations, of_queues
 from apps.destinations.models import Destination
 from apps.destinations.operations import dead_letters as operations
 from apps.leases.models import DeadLetter, Death
 from apps.queues.models import Queue
-from core import admin
-from core.admin import Action, ReasonForm, confirm, demand, may, person, shown_payload
+from core import admin, masking
+from core.admin import Action, ReasonForm, confirm, demand, may, person
 from core.clock import parse_time, rfc3339
 from core.errors import DomainError
 from core.ids import uuid7
 from core.json_text import indented, replaced
+from core.masking import shown_payload, shown_text
 from core.names import as_uuid
 from core.pages import decode_cursor, encode_cursor
 from core.sequence import sequence
@@ -41,7 +41,7 @@ def groups(request: HttpRequest) -> TemplateResponse:
     found = of_destinations(after, SHOWN + 1)
     rows = found[:SHOWN]
     if after == BEFORE_ALL:
-        rows += of_queues(list(Queue.objects.filter(deleted_at=None).order_by("pk")[:QUEUES]))
+        rows += groups_of_queues()
     context = {
         "groups": rows,
         "next": encode_cursor(found[SHOWN - 1].position) if len(found) > SHOWN else "",
@@ -49,6 +49,10 @@ def groups(request: HttpRequest) -> TemplateResponse:
         "may_discard": may(request, PURGE),
     }
     return admin.page(request, "console/dead_letters.html", "Dead letters", context)
+
+
+def groups_of_queues() -> list[Group]:
+    return of_queues(list(Queue.objects.filter(deleted_at=None).order_by("pk")[:QUEUES]))
 
 
 def _after(cursor: str) -> Position:
@@ -62,8 +66,8 @@ def _after(cursor: str) -> Position:
 def group(request: HttpRequest, number: int, fingerprint: str) -> TemplateResponse:
     """The letters of one error, the latest first."""
     demand(request, "console.view_console")
-    home = _destination(number)
-    rows = list(_letters_after(home, fingerprint, request.GET.get("after", "")).defer("body")[: SHOWN + 1])
+    home = destination(number)
+    rows = list(letters_after(home, fingerprint, request.GET.get("after", "")).defer("body")[: SHOWN + 1])
     last = rows[SHOWN - 1] if len(rows) > SHOWN else None
     context = {
         "destination": home,
@@ -78,7 +82,7 @@ def group(request: HttpRequest, number: int, fingerprint: str) -> TemplateRespon
     return admin.page(request, "console/dead_letter_group.html", f"Dead letters of {home.name}", context)
 
 
-def _letters_after(home: Destination, fingerprint: str, cursor: str) -> QuerySet[DeadLetter]:
+def letters_after(home: Destination, fingerprint: str, cursor: str) -> QuerySet[DeadLetter]:
     found = _letters(home).filter(fingerprint=fingerprint, state=Death.DEAD).order_by("-last_at", "-id")
     try:
         at, text = decode_cursor(cursor, [str, str])
@@ -90,7 +94,7 @@ def _letters_after(home: Destination, fingerprint: str, cursor: str) -> QuerySet
 
 def letter(request: HttpRequest, number: int, identifier: UUID) -> TemplateResponse:
     demand(request, "console.view_console")
-    home = _destination(number)
+    home = destination(number)
     found = _letter(home, identifier)
     text = shown_payload(found.body) if may(request, PAYLOADS) else ""
     context = {
@@ -114,7 +118,7 @@ def act(request: HttpRequest, number: int, identifier: UUID, verb: str) -> HttpR
         raise Http404
     permission, effect, operation = ACTS[verb]
     demand(request, permission)
-    home = _destination(number)
+    home = destination(number)
     found = _letter(home, identifier)
 
     def perform(form: forms.Form) -> str:
@@ -123,7 +127,7 @@ def act(request: HttpRequest, number: int, identifier: UUID, verb: str) -> HttpR
 
     action = Action(
         title=f"{verb.capitalize()} a dead letter",
-        effects=[f"{sequence(found.partition, found.offset)} of {home.name}: {found.error[:300]}", effect],
+        effects=[f"{sequence(found.partition, found.offset)} of {home.name}: {shown_text(found.error)[:300]}", effect],
         button=verb.capitalize(),
         perform=perform,
         back=_back(home, found)["list_url"],
@@ -152,7 +156,7 @@ class EditForm(ReasonForm):
 def resubmit(request: HttpRequest, number: int, identifier: UUID) -> HttpResponse:
     demand(request, PAYLOADS)
     demand(request, PUBLISH)
-    home = _destination(number)
+    home = destination(number)
     found = _letter(home, identifier)
     text = editable(found.body)
 
@@ -183,8 +187,8 @@ def form_with(text: str) -> Callable[..., forms.Form]:
 def why_not_edited(text: str) -> str:
     """A hidden field cannot be edited, and must not be published as its mask."""
     if shown_payload(text) != text:
-        names = ", ".join(sorted(settings.TOWPATH["MASKED_FIELDS"]))
-        return f"It has fields that are hidden here ({names}): redrive it as it is."
+        hidden = ", ".join(sorted(masking.names()))
+        return f"It has fields that are hidden here ({hidden}): redrive it as it is."
     return ""
 
 
@@ -194,7 +198,7 @@ def editable(body: str) -> str:
     return indented(replaced(text, lambda depth, name: f'"{uuid7()}"' if depth == 1 and name == "id" else None))
 
 
-def _destination(number: int) -> Destination:
+def destination(number: int) -> Destination:
     return get_object_or_404(Destination.objects.select_related("topic"), pk=number)
 
 

@@ -12,8 +12,7 @@ SHOWN = 100
 
 def show(request: HttpRequest) -> TemplateResponse:
     admin.demand(request, "console.view_console")
-    worker = request.GET.get("worker", "").replace("\0", "")
-    kind = request.GET.get("kind", "") if request.GET.get("kind") in KINDS else ""
+    worker, kind = asked(request)
     found = leases(request.GET.get("after", ""), SHOWN + 1, worker or None, kind)
     rows, more = found[:SHOWN], len(found) > SHOWN
     context = {
@@ -25,3 +24,9 @@ def show(request: HttpRequest) -> TemplateResponse:
         "may_settle": admin.may(request, "console.settle_leases"),
     }
     return admin.page(request, "console/leases.html", "Leases", context)
+
+
+def asked(request: HttpRequest) -> tuple[str, str]:
+    """Of which worker and of what; empty: of all."""
+    kind = request.GET.get("kind", "")
+    return request.GET.get("worker", "").replace("\0", ""), kind if kind in KINDS else ""

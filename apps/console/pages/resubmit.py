@@ -10,8 +10,9 @@ from django.urls import reverse
 from apps.console.operations.resubmit import resubmit_event
 from apps.console.pages.dead_letters import PAYLOADS, PUBLISH, form_with, why_not_edited
 from apps.queues.models import Queue, QueueEvent
-from core.admin import Action, confirm, demand, person, shown_payload
+from core.admin import Action, confirm, demand, person
 from core.json_text import indented
+from core.masking import shown_payload
 
 
 def event(request: HttpRequest, number: int, identifier: UUID) -> HttpResponse:

@@ -44,3 +44,4 @@ CROSS JOIN LATERAL (
         LIMIT %(most)s
     ) AS few
 ) AS counted
+ORDER BY page.topic_id, page.consumer_id, page.fingerprint

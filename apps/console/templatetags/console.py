@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from core import charts, words
+from core import charts, masking, words
 from core.sequence import sequence
 
 register = template.Library()
@@ -15,6 +15,7 @@ register.filter("size", words.size)
 register.filter("moment", words.moment)
 register.filter("ago", words.ago)
 register.filter("rate", words.rate)
+register.filter("masked", masking.shown_text)
 
 WIDTH, HEIGHT = 600, 120
 

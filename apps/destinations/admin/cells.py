@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import islice
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -15,10 +14,10 @@ from apps.destinations.selectors.standing import Standing, standings
 from apps.destinations.selectors.status import Status
 from apps.destinations.selectors.trend import Trend, trends
 from core import charts, words
-from core.clock import rfc3339
+from core.csv_file import batches
+from core.masking import shown_text
 
 TREND_SECONDS, TREND_STEP = 3600, 120
-AT_ONCE = 500
 TITLES = (
     "destination", "type", "topic", "state", "cause", "since", "lagEvents", "lagIsExact", "lagSeconds", "inFlight", "window",
     "waiting", "lastAcknowledgement", "lastPull",
@@ -52,7 +51,7 @@ def state(row: Row) -> SafeString:
     cause = row.cause
     since = format_html("<div>since {}</div>", words.ago(cause.since)) if cause.since else ""
     shown = '<span class="tp-state tp-state-{}">{}</span><div class="tp-why">{}{}</div>'
-    return format_html(shown, cause.state, cause.state, cause.text, since)
+    return format_html(shown, cause.state, cause.state, shown_text(cause.text), since)
 
 
 def lag(row: Row) -> SafeString:
@@ -89,10 +88,9 @@ def last(row: Row) -> SafeString:
     return format_html(shown, said, words.ago(row.status.pulled_at))
 
 
-def plain(found: Iterable[Destination]) -> Iterator[tuple[Any, ...]]:
-    """The same for a file, a few queries for each AT_ONCE of them; what is being deleted is left out."""
-    left = iter(found)
-    while some := list(islice(left, AT_ONCE)):
+def plain(found: QuerySet[Destination]) -> Iterator[tuple[Any, ...]]:
+    """The same for a file, a few queries for many of them; what is being deleted is left out."""
+    for some in batches(found):
         shown = rows(some)
         yield from (_values(each, shown[each.pk]) for each in some if each.pk in shown)
 
@@ -100,11 +98,7 @@ def plain(found: Iterable[Destination]) -> Iterator[tuple[Any, ...]]:
 def _values(destination: Destination, row: Row) -> tuple[Any, ...]:
     status, cause = row.status, row.cause
     return (
-        destination.name, destination.type, destination.topic.name, cause.state, cause.text, _time(cause.since),
+        destination.name, destination.type, destination.topic.name, cause.state, shown_text(cause.text), cause.since,
         status.lag_events, status.exact, status.lag_seconds, status.in_flight, status.window, status.waiting,
-        _time(row.trend.acknowledged_at), _time(status.pulled_at),
+        row.trend.acknowledged_at, status.pulled_at,
     )  # fmt: skip
-
-
-def _time(at: datetime | None) -> str:
-    return rfc3339(at) if at else ""

@@ -10,6 +10,7 @@ from apps.destinations.models import Destination
 from apps.destinations.operations import dead_letters as operations
 from apps.leases.models import DeadLetter, Death
 from core.admin import Action, confirm, demand, person
+from core.masking import shown_text
 from core.sequence import sequence
 from core.words import age, counted
 
@@ -84,7 +85,8 @@ def _place(letter: DeadLetter) -> str:
 
 def _history(letter: DeadLetter) -> str:
     first, last = (age((timezone.now() - moment).total_seconds()) for moment in (letter.first_at, letter.last_at))
-    return f"It was delivered {counted(letter.handouts, 'time')}, first {first} ago, given up {last} ago: {letter.error}"
+    times, error = counted(letter.handouts, "time"), shown_text(letter.error)
+    return f"It was delivered {times}, first {first} ago, given up {last} ago: {error}"
 
 
 def _blocked(letter: DeadLetter) -> str:

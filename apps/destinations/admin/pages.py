@@ -68,7 +68,7 @@ class DestinationAdmin(CsvAdmin):
     list_before_template = "destinations/list_live.html"
     csv_titles = cells.TITLES
 
-    def csv_rows(self, found: QuerySet[Destination]) -> Iterator[tuple[Any, ...]]:
+    def csv_rows(self, request: HttpRequest, found: QuerySet[Destination]) -> Iterator[tuple[Any, ...]]:
         return cells.plain(found)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # type: ignore[override]

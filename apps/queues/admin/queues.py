@@ -1,11 +1,12 @@
 """The list of queues and the page of one, with its events by state. All figures are of samples and say as of when."""
 
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
@@ -15,7 +16,8 @@ from apps.access.models import Audit
 from apps.queues.admin import actions, events
 from apps.queues.models import Queue
 from apps.queues.selectors import Standing, standing, standings, trend
-from core.admin import RuntimeAdmin, may
+from core.admin import may
+from core.csv_file import CsvAdmin, batches
 from core.words import ago, count, rate
 
 SPANS = {"1h": (3_600, 30), "24h": (86_400, 300), "7d": (604_800, 1_800)}
@@ -44,13 +46,23 @@ class PausedFilter(admin.SimpleListFilter):
 
 
 @admin.register(Queue)
-class QueueAdmin(RuntimeAdmin):
+class QueueAdmin(CsvAdmin):
     list_display = ("name", "state", "ready", "scheduled", "in_flight", "blocked", "dead", "oldest", "settled_rate", "as_of")
     list_display_links = ("name",)
     search_fields = ("name",)
     list_filter = (PausedFilter,)
     ordering = ("name",)
     actions = ("pause_chosen", "resume_chosen")
+
+    csv_titles = (
+        "queue", "state", "ready", "scheduled", "inFlight", "blocked", "dead", "isExact", "oldestReadyAt",
+        "settledPerSecond", "asOf",
+    )  # fmt: skip
+
+    def csv_rows(self, request: HttpRequest, found: QuerySet[Queue]) -> Iterator[tuple[Any, ...]]:
+        for some in batches(found):
+            stats = standings([queue.pk for queue in some])
+            yield from (plain(self.state(queue), queue, stats.get(queue.pk)) for queue in some)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Queue]:
         return super().get_queryset(request).filter(deleted_at=None)
@@ -109,6 +121,7 @@ class QueueAdmin(RuntimeAdmin):
         view, name = self.admin_site.admin_view, "queues_queue"
         return [
             path("<int:number>/do/<slug:verb>/", view(self.act), name=f"{name}_act"),
+            path("<int:number>/events/csv/", view(self.file), name=f"{name}_events_csv"),
             path("<int:number>/events/<uuid:event>/", view(self.event), name=f"{name}_event"),
             path("<int:number>/events/<uuid:event>/raw/", view(self.raw), name=f"{name}_event_raw"),
             path("<int:number>/events/<uuid:event>/do/<slug:verb>/", view(self.act_on_event), name=f"{name}_event_act"),
@@ -136,6 +149,9 @@ class QueueAdmin(RuntimeAdmin):
     def event(self, request: HttpRequest, number: int, event: UUID) -> HttpResponse:
         return events.show(request, self._queue(request, number), event)
 
+    def file(self, request: HttpRequest, number: int) -> StreamingHttpResponse:
+        return events.file(request, self._queue(request, number))
+
     def raw(self, request: HttpRequest, number: int, event: UUID) -> HttpResponse:
         return events.raw(request, self._queue(request, number), event)
 
@@ -147,6 +163,17 @@ class QueueAdmin(RuntimeAdmin):
 
     def _page_of(self, number: int) -> str:
         return reverse("admin:queues_queue_change", args=[number])
+
+
+def plain(state: str, queue: Queue, stats: Standing | None) -> tuple[Any, ...]:
+    """For a file. What has no sample yet has no figures."""
+    if stats is None:
+        return queue.name, state
+    now = stats.now
+    return (
+        queue.name, state, now.ready, now.scheduled, now.in_flight, now.blocked, now.dead, now.exact, now.oldest_at,
+        stats.settled_per_second, now.at,
+    )  # fmt: skip
 
 
 def figure(stats: Standing | None, name: str) -> str:

@@ -21,6 +21,7 @@ from apps.queues.operations.firing import FAULTS, rule_of
 from apps.queues.timetable import next_times
 from core.admin import Action, RuntimeAdmin, confirm, demand, may, person
 from core.json_text import indented
+from core.masking import shown_payload
 from core.sql import database_time
 from core.words import ago
 
@@ -84,7 +85,7 @@ class ScheduleAdmin(RuntimeAdmin):
             "times": times,
             "fault": row.error or fault,
             "may_read": may(request, PAYLOADS),
-            "payload": indented(row.payload) if may(request, PAYLOADS) else "",
+            "payload": indented(shown_payload(row.payload)) if may(request, PAYLOADS) else "",
             "buttons": [verb for verb, (permission, *_) in ACTIONS.items() if may(request, permission)],
             "audit": Audit.objects.filter(object_kind="schedule", object_id=str(row.uid)).order_by("-id")[:AUDIT_SHOWN],
         }

@@ -1,20 +1,27 @@
 """Browsing a topic: the latest of all partitions, one partition by offset, one event with its payload."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 
 from apps.topics.hashing import partition_for
 from apps.topics.models import Topic
 from apps.topics.selectors.browsing import PartitionNow, Seen, SeenPage, TopicNow, latest, offset_since, one, scan
-from core.admin import demand, may, page, shown_payload
+from core.admin import demand, may, page
+from core.csv_file import MOST, as_file
 from core.errors import InvalidField
 from core.json_text import indented
+from core.masking import HIDDEN, shown_field, shown_payload
 from core.sequence import MAX_OFFSET, parse_sequence
 
 PAYLOADS = "console.view_payloads"
 LIMIT = 50
+TITLES = ("sequence", "appended", "kind", "type", "source", "subject", "idOrKey", "partitionKey", "bytes")
+AT_ONCE, SCANS = 500, 200
+"""Of a file: events read at once, and how often at most, where few of them match."""
 SHOWN_CHARACTERS = 32_768  # of a payload in the page; the whole is behind the link to raw
 
 
@@ -48,7 +55,8 @@ def browse(request: HttpRequest, topic: Topic, now: TopicNow) -> dict[str, Any]:
     found = _found(topic, part, given)
     start = given.get("start")
     earlier = max(part.oldest, start - LIMIT) if part and start and start > part.oldest else None
-    return {"form": form, "part": part, "events": found.events, "next": found.next, "earlier": earlier}
+    events = [veiled(event) for event in found.events]
+    return {"form": form, "part": part, "events": events, "next": found.next, "earlier": earlier}
 
 
 def _partition(now: TopicNow, given: dict[str, Any]) -> PartitionNow | None:
@@ -64,16 +72,48 @@ def _partition(now: TopicNow, given: dict[str, Any]) -> PartitionNow | None:
 def _found(topic: Topic, part: PartitionNow | None, given: dict[str, Any]) -> SeenPage:
     if part is None:
         return SeenPage(latest(topic.pk, LIMIT), None)
-    start, narrowed = given.get("start"), bool(given.get("type") or given.get("key"))
+    return scan(part, _start(part, given, LIMIT), LIMIT, given.get("type") or None, given.get("key") or None)
+
+
+def _start(part: PartitionNow, given: dict[str, Any], most: int) -> int:
+    """Where it was asked to begin; else the oldest, if few of them match, or the latest `most`."""
+    start: int | None = given.get("start")
     if start is None and given.get("since"):
         start = offset_since(part, given["since"])
     if start is None:
-        start = part.oldest if narrowed else max(part.oldest, part.next - LIMIT)
-    return scan(part, start, LIMIT, given.get("type") or None, given.get("key") or None)
+        start = part.oldest if given.get("type") or given.get("key") else max(part.oldest, part.next - most)
+    return start
+
+
+def file(request: HttpRequest, topic: Topic, now: TopicNow) -> StreamingHttpResponse:
+    """What is browsed, further than the page shows at once. Payloads are not in it."""
+    demand(request, "console.view_console")
+    form = BrowseForm(request.GET or None)
+    given = form.cleaned_data if form.is_valid() else {}
+    part = _partition(now, given)
+    found = latest(topic.pk, MOST) if part is None else _scanned(part, given)
+    return as_file(f"{topic.name}-events", TITLES, map(_row, map(veiled, found)))
+
+
+def _scanned(part: PartitionNow, given: dict[str, Any]) -> Iterator[Seen]:
+    start: int | None = _start(part, given, MOST)
+    for _ in range(SCANS):
+        if start is None:
+            return
+        found = scan(part, start, AT_ONCE, given.get("type") or None, given.get("key") or None)
+        yield from found.events
+        start = found.next
+
+
+def _row(event: Seen) -> tuple[Any, ...]:
+    return (
+        event.sequence, event.appended_at, "record" if event.is_record else "event", event.type, event.source, event.subject,
+        event.key, event.partition_key, event.size,
+    )  # fmt: skip
 
 
 def show(request: HttpRequest, topic: Topic, partition: int, offset: int) -> HttpResponse:
-    event = _event(topic, partition, offset)
+    event = veiled(_event(topic, partition, offset))
     may_read = may(request, PAYLOADS)
     text = shown_payload(event.body or "") if may_read else ""
     context = {
@@ -84,6 +124,17 @@ def show(request: HttpRequest, topic: Topic, partition: int, offset: int) -> Htt
         "is_cut": len(text) > SHOWN_CHARACTERS,
     }
     return page(request, "topics/event.html", f"Event {event.sequence}", context)
+
+
+def veiled(event: Seen) -> Seen:
+    """Attributes are members of the payload too; a partition key may be the same as one of them."""
+    stored = {"key" if event.is_record else "id": event.key, "type": event.type, "source": event.source}
+    stored["subject"] = event.subject
+    shown = [shown_field(name, value) for name, value in stored.items()]
+    hidden = [value for value, seen in zip(stored.values(), shown, strict=True) if value != seen]
+    place = HIDDEN if event.partition_key in hidden else shown_field("partitionkey", event.partition_key)
+    key, type_, source, subject = shown
+    return replace(event, key=key, type=type_, source=source, subject=subject, partition_key=place)
 
 
 def _readable(text: str) -> str:

@@ -1,9 +1,11 @@
 """The list of topics, and the page of one with its partitions and events."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from unfold.decorators import display
@@ -13,7 +15,8 @@ from apps.topics.admin import events, publishing
 from apps.topics.models import Repair, Sweep, Topic
 from apps.topics.selectors.browsing import TopicNow, cold_now, topics_now
 from core import words
-from core.admin import RuntimeAdmin, demand, may
+from core.admin import demand, may
+from core.csv_file import CsvAdmin, batches
 
 
 class TopicList(ChangeList):
@@ -27,10 +30,18 @@ class TopicList(ChangeList):
 
 
 @admin.register(Topic)
-class TopicAdmin(RuntimeAdmin):
+class TopicAdmin(CsvAdmin):
     list_display = ("name", "partitions", "records", "bytes", "rate", "last_append", "created")
     search_fields = ("name",)
     sortable_by = ("name", "partitions", "created")
+    csv_titles = ("topic", "partitions", "hotRecords", "hotBytes", "appendsPerSecond", "lastAppend", "created")
+
+    def csv_rows(self, request: HttpRequest, found: QuerySet[Topic]) -> Iterator[tuple[Any, ...]]:
+        for some in batches(found):
+            stand = topics_now(row.pk for row in some)
+            for row in some:
+                now = stand.get(row.pk, NOTHING)
+                yield row.name, row.partitions, now.hot_records, now.hot_bytes, now.rate, now.last_at, row.created_at
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:  # type: ignore[override]
         return TopicList
@@ -39,6 +50,7 @@ class TopicAdmin(RuntimeAdmin):
         view = self.admin_site.admin_view
         event = "<int:number>/events/<int:partition>/<int:offset>/"
         return [
+            path("<int:number>/events/csv/", view(self.file), name="topics_topic_events_csv"),
             path("<int:number>/publish/", view(self.publish), name="topics_topic_publish"),
             path(event, view(self.event), name="topics_topic_event"),
             path(f"{event}raw/", view(self.raw), name="topics_topic_event_raw"),
@@ -77,6 +89,10 @@ class TopicAdmin(RuntimeAdmin):
     def publish(self, request: HttpRequest, number: int) -> HttpResponse:
         back = reverse("admin:topics_topic_change", args=[number])
         return publishing.publish(request, get_object_or_404(Topic, pk=number), back)
+
+    def file(self, request: HttpRequest, number: int) -> StreamingHttpResponse:
+        topic = get_object_or_404(Topic, pk=number)
+        return events.file(request, topic, topics_now([number]).get(number, NOTHING))
 
     def event(self, request: HttpRequest, number: int, partition: int, offset: int) -> HttpResponse:
         demand(request, self.view_permission)
