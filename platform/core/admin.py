@@ -141,6 +141,20 @@ def typed(name: str, form: type[TypedForm] = TypedForm) -> type[TypedForm]:
     return type(form.__name__, (form,), {"expected": name, "name": field})
 
 
+@dataclass(frozen=True)
+class Button:
+    """The way to an action's page."""
+
+    label: str
+    url: str
+    blocked: str = ""
+    """Why it cannot be pressed: shown on it."""
+    danger: bool = False
+
+
+NOT_WITH_THIS_ROLE = "Not with your role."
+
+
 @dataclass
 class Action:
     """A change that is asked for on a page of its own: what will happen, in numbers; then the button, as a POST."""

@@ -62,3 +62,19 @@ def test_dead_events_are_matched_by_the_fingerprint_of_their_error():
     found = matching(Wanted("redrive", Objects.QUEUE_DEAD_LETTERS, fingerprint=fingerprint("SMTP 421: 9")))
     assert found == [(queue.uid, event) for event in wanted]
     assert len(matching(Wanted("redrive", Objects.QUEUE_DEAD_LETTERS))) == 5
+
+
+def test_a_button_that_would_do_nothing_says_why(login):
+    queue = Queue.objects.create(name="mails")
+    schedule = Schedule.objects.create(
+        queue=queue, name="nightly", payload="{}", cron="0 4 * * *", created_at=timezone.now(), planned_until=timezone.now()
+    )
+    client = login("Operator")
+    html = client.get(f"/admin/queues/queue/{queue.pk}/change/").content.decode()
+    assert 'disabled title="It is not paused.">Resume…' in html and ">Pause…</a>" in html
+    assert 'disabled title="Not with your role.">Purge…' in html
+    html = client.get(f"/admin/queues/schedule/{schedule.pk}/change/").content.decode()
+    assert 'disabled title="It is on already.">Enable…' in html and ">Disable…</a>" in html and ">Run now…</a>" in html
+    dead = world.dead_event(queue)
+    html = client.get(f"/admin/queues/queue/{queue.pk}/events/{dead}/").content.decode()
+    assert ">Redrive…</a>" in html and 'disabled title="Not with your role.">Discard…' in html and "Run now" not in html

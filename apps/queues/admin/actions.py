@@ -13,7 +13,7 @@ from apps.queues.operations import dead_letters
 from apps.queues.operations import queues as operations
 from apps.queues.operations.sweep import LIVING
 from apps.queues.selectors import queue_of, standing
-from core.admin import Action, ReasonForm, confirm, demand, person
+from core.admin import NOT_WITH_THIS_ROLE, Action, Button, ReasonForm, confirm, demand, may, person
 from core.words import counted
 
 PAUSE, REDRIVE, PURGE, DELETE = "console.pause", "console.redrive", "console.purge", "console.delete"
@@ -123,6 +123,38 @@ OF_QUEUE: dict[str, tuple[str, Answer]] = {
     "purge": (PURGE, _purge),
     "delete": (DELETE, _delete),
 }
+
+
+def buttons_of_queue(request: HttpRequest, queue: Queue) -> list[Button]:
+    needless = {"pause": queue.paused_at is not None, "resume": queue.paused_at is None}
+    why = {"pause": "It is paused already.", "resume": "It is not paused."}
+    return [
+        Button(
+            verb.capitalize(),
+            reverse("admin:queues_queue_act", args=[queue.pk, verb]),
+            NOT_WITH_THIS_ROLE if not may(request, permission) else why[verb] if needless.get(verb) else "",
+        )
+        for verb, (permission, _) in OF_QUEUE.items()
+    ]
+
+
+def buttons_of_event(request: HttpRequest, queue: Queue, event: QueueEvent) -> list[Button]:
+    """Those that make sense for its state."""
+    found = [
+        Button(
+            verb.replace("-", " ").capitalize(),
+            reverse("admin:queues_queue_event_act", args=[queue.pk, event.id, verb]),
+            "" if may(request, permission) else NOT_WITH_THIS_ROLE,
+            danger=verb == "discard",
+        )
+        for verb, (permission, states, *_) in OF_EVENT.items()
+        if event.state in states
+    ]
+    if event.state == "dead":
+        may_resubmit = may(request, "console.view_payloads") and may(request, "console.publish_test")
+        url = reverse("admin:resubmit_event", args=[queue.pk, event.id])
+        found.append(Button("Edit and resubmit", url, "" if may_resubmit else NOT_WITH_THIS_ROLE))
+    return found
 
 
 def of_event(request: HttpRequest, queue: Queue, event: UUID, verb: str, back: str) -> HttpResponse:

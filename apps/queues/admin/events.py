@@ -67,10 +67,7 @@ def show(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
         "may_read": may_read,
         "payload": _readable(text),
         "is_cut": len(text) > SHOWN_CHARACTERS,
-        "buttons": [
-            verb for verb, action in actions.OF_EVENT.items() if found.state in action[1] and may(request, action[0])
-        ],
-        "may_resubmit": found.state == "dead" and may_read and may(request, "console.publish_test"),
+        "buttons": actions.buttons_of_event(request, queue, found),
         "list_url": reverse("admin:queues_queue_change", args=[queue.pk]) + f"?state={found.state}#events",
         "list_name": f"queue {queue.name}",
     }

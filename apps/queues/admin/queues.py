@@ -109,11 +109,11 @@ class QueueAdmin(CsvAdmin):
     def as_of(self, queue: Any) -> str:
         return ago(queue.stats.now.at) if queue.stats else "no sample yet"
 
-    @admin.action(description="Pause …")
+    @admin.action(description="Pause…")
     def pause_chosen(self, request: HttpRequest, chosen: QuerySet[Queue]) -> HttpResponse:
         return actions.pause(request, list(chosen), request.get_full_path(), "pause_chosen")
 
-    @admin.action(description="Resume …")
+    @admin.action(description="Resume…")
     def resume_chosen(self, request: HttpRequest, chosen: QuerySet[Queue]) -> HttpResponse:
         return actions.resume(request, list(chosen), request.get_full_path(), "resume_chosen")
 
@@ -136,7 +136,7 @@ class QueueAdmin(CsvAdmin):
             "spans": list(SPANS),
             "span": span,
             "depth": [(sample.at, sample.depth) for sample in trend(row.pk, *SPANS[str(span)])],
-            "buttons": [verb for verb, (permission, _) in actions.OF_QUEUE.items() if may(request, permission)],
+            "buttons": actions.buttons_of_queue(request, row),
             "schedules": row.schedules.order_by("name")[:50],
             "audit": Audit.objects.filter(object_kind="queue", object_id=str(row.uid)).order_by("-id")[:AUDIT_SHOWN],
             **events.browse(request, row),

@@ -19,7 +19,7 @@ from apps.queues.models import Schedule
 from apps.queues.operations import schedules as operations
 from apps.queues.operations.firing import FAULTS, rule_of
 from apps.queues.timetable import next_times
-from core.admin import Action, RuntimeAdmin, confirm, demand, may, person
+from core.admin import NOT_WITH_THIS_ROLE, Action, Button, RuntimeAdmin, confirm, demand, may, person
 from core.json_text import indented
 from core.masking import shown_payload
 from core.sql import database_time
@@ -86,7 +86,7 @@ class ScheduleAdmin(RuntimeAdmin):
             "fault": row.error or fault,
             "may_read": may(request, PAYLOADS),
             "payload": indented(shown_payload(row.payload)) if may(request, PAYLOADS) else "",
-            "buttons": [verb for verb, (permission, *_) in ACTIONS.items() if may(request, permission)],
+            "buttons": _buttons(request, row),
             "audit": Audit.objects.filter(object_kind="schedule", object_id=str(row.uid)).order_by("-id")[:AUDIT_SHOWN],
         }
         return self.page(request, "queues/schedule.html", f"Schedule {row.name}", context)
@@ -94,6 +94,17 @@ class ScheduleAdmin(RuntimeAdmin):
     def act(self, request: HttpRequest, number: int, verb: str) -> HttpResponse:
         schedule = get_object_or_404(self.get_queryset(request), pk=number)
         return act(request, schedule, verb, reverse("admin:queues_schedule_change", args=[number]))
+
+
+def _buttons(request: HttpRequest, schedule: Schedule) -> list[Button]:
+    return [
+        Button(
+            verb.replace("-", " ").capitalize(),
+            reverse("admin:queues_schedule_act", args=[schedule.pk, verb]),
+            blocked(schedule) if may(request, permission) else NOT_WITH_THIS_ROLE,
+        )
+        for verb, (permission, _, blocked, _) in ACTIONS.items()
+    ]
 
 
 def said(schedule: Schedule) -> str:

@@ -81,7 +81,8 @@ class TopicAdmin(CsvAdmin):
         now = topics_now([row.pk]).get(row.pk, NOTHING)
         sweep = Sweep.objects.filter(topic_id=row.pk).first()
         repairs = Repair.objects.filter(topic_id=row.pk).order_by("-id")[:5]
-        kept = {"cold": cold_now(row.pk), "sweep": sweep, "repairs": repairs}
+        cold = cold_now(row.pk)
+        kept = {"cold": cold, "is_cold": any(part.segments for part in cold), "sweep": sweep, "repairs": repairs}
         may_publish = may(request, publishing.PUBLISH)
         context = {"topic": row, "now": now, "may_publish": may_publish, **kept, **events.browse(request, row, now)}
         return self.page(request, "topics/topic.html", f"Topic {row.name}", context)
