@@ -14,12 +14,22 @@
     line.classList.toggle("tp-stale", failed);
   }
 
+  function nameCells(root) {
+    for (const table of root.querySelectorAll("table.tp-cards")) {
+      const names = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+      for (const row of table.querySelectorAll("tbody tr")) [...row.children].forEach((cell, at) => (cell.dataset.label = names[at] || ""));
+    }
+  }
+
   async function renew(element) {
     const response = await fetch(element.dataset.refresh, { headers: { "X-Requested-With": "fetch" }, redirect: "manual" });
     if (response.type === "opaqueredirect") throw new Error("you are no longer logged in");
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
     const html = await response.text();
-    if (!element.contains(document.activeElement)) element.innerHTML = html;
+    if (!element.contains(document.activeElement)) {
+      element.innerHTML = html;
+      nameCells(element);
+    }
     element.dataset.renewed = Date.now();
     say(element, `Refreshed at ${new Date().toLocaleTimeString()}, every ${seconds(element)} s.`, false);
   }
@@ -72,6 +82,7 @@
   }
 
   document.addEventListener("DOMContentLoaded", () => {
+    nameCells(document);
     document.querySelectorAll("[data-refresh]").forEach(keepRenewing);
     document.querySelectorAll("select[data-submit]").forEach(submitOnChange);
   });
