@@ -27,6 +27,9 @@ _READER = ["kind", "topic", "name"]
 LAG_EVENTS = Gauge("towpath_lag_events", "Events from the first unsettled one to the head, as last sampled.", _READER)
 LAG_SECONDS = Gauge("towpath_lag_seconds", "Age of the first unsettled event, as last sampled; NaN: not known.", _READER)
 IN_FLIGHT = Gauge("towpath_in_flight", "Events leased and unexpired, as last sampled.", _READER)
+WAITING = Gauge("towpath_waiting", "Events to be delivered again, as last sampled.", _READER)
+CAUSE = Gauge("towpath_destination_cause", "1 for the state and cause that a destination has.", [*_READER, "state", "cause"])
+DEAD_LETTERS = Gauge("towpath_dead_letters", "Dead letters of a destination, counted up to 1,000.", _READER)
 LAG_SAMPLED = Gauge("towpath_lag_sampled_timestamp_seconds", "When that sample was taken.", _READER)
 _TOPIC = ["topic"]
 HOT_RECORDS = Gauge("towpath_hot_records", "Events in the hot window.", _TOPIC)
@@ -62,7 +65,7 @@ def exposition() -> bytes:
 
 def _look_at_database() -> None:
     """While the database is away its figures are missing, which is the truth; those of the process are still answered."""
-    lags = (LAG_EVENTS, LAG_SECONDS, IN_FLIGHT, LAG_SAMPLED)
+    lags = (LAG_EVENTS, LAG_SECONDS, IN_FLIGHT, WAITING, CAUSE, DEAD_LETTERS, LAG_SAMPLED)
     for gauge in (DEAD, *lags, HOT_RECORDS, HOT_BYTES, COLD_RECORDS, SPILL_FAILURES, MERGED, REPAIRS):
         gauge.clear()
     try:
@@ -84,6 +87,10 @@ def _show_lag(samples: Sequence[LatestSample]) -> None:
         LAG_EVENTS.labels(*reader).set(sample.lag_events)
         LAG_SECONDS.labels(*reader).set(float("nan") if sample.lag_seconds is None else sample.lag_seconds)
         IN_FLIGHT.labels(*reader).set(sample.in_flight)
+        WAITING.labels(*reader).set(sample.waiting)
+        if sample.state is not None:  # groups have neither
+            CAUSE.labels(*reader, sample.state, sample.cause).set(1)
+            DEAD_LETTERS.labels(*reader).set(sample.dead)
         LAG_SAMPLED.labels(*reader).set(sample.at.timestamp())
 
 

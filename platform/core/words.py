@@ -75,6 +75,11 @@ def ago(at: datetime | None) -> str | SafeString:
     return _time(at, words, local(at).strftime("%d %b %Y %H:%M:%S %Z · "))
 
 
+def ahead(at: datetime | None) -> str | SafeString:
+    """`in 3 h`; what lies behind, or is not set, is `now`."""
+    return "now" if at is None or at <= timezone.now() else ago(at)
+
+
 def _time(at: datetime, shown: str, before: str) -> SafeString:
     utc = at.astimezone(UTC)
     return format_html(

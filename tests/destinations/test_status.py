@@ -4,7 +4,19 @@ from apps.destinations.models import Destination
 from apps.destinations.operations.sight import flush_sightings
 from apps.destinations.selectors import find
 from apps.destinations.selectors.standing import standings
-from tests.destinations.world import DESTINATIONS, acknowledge, age_leases, cause, lag, make, make_topic, publish, pull, sql
+from tests.destinations.world import (
+    DESTINATIONS,
+    acknowledge,
+    age_leases,
+    cause,
+    fill,
+    lag,
+    make,
+    make_topic,
+    publish,
+    pull,
+    sql,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -21,6 +33,12 @@ def seen_ago(seconds):
     sql("UPDATE worker_seen SET seen_at = seen_at - make_interval(secs => %s)", seconds)
 
 
+def keep_coming_for(seconds):
+    """As if those that have come had come all the time since then."""
+    flush_sightings()
+    sql("UPDATE worker_seen SET seen_since = statement_timestamp() - make_interval(secs => %s)", seconds)
+
+
 def age_events(seconds):
     sql("UPDATE event SET appended_at = appended_at - make_interval(secs => %s)", seconds)
 
@@ -29,9 +47,8 @@ def test_one_that_was_just_made_on_an_empty_topic_is_caught_up_with_no_lag(api):
     thing = make(api, topic=make_topic(partitions=2))
     answer = lag(api, thing["name"])
     assert answer["cause"] == {"code": "caught_up", "text": "caught up", "since": None}
-    assert {key: answer[key] for key in ("state", "lagEvents", "lagSeconds", "exact", "inFlight", "waiting")} == {
-        "state": "active", "lagEvents": 0, "lagSeconds": 0.0, "exact": True, "inFlight": 0, "waiting": 0,
-    }  # fmt: skip
+    figures = ("state", "lagEvents", "lagSeconds", "exact", "inFlight", "waiting", "deadLetters")
+    assert [answer[key] for key in figures] == ["active", 0, 0.0, True, 0, 0, 0]
     assert answer["partitions"][1] == {
         "partition": 1,
         "oldest": "001.00000000000000000000",
@@ -205,7 +222,45 @@ def test_a_partition_that_nobody_serves_while_workers_come_is_stalled(api):
     age_events(100)
     assert cause(api, thing["name"]) == "delivering"
     sql("UPDATE cursor SET served_at = served_at - interval '100 seconds'")
+    assert cause(api, thing["name"]) == "delivering"
+    keep_coming_for(61)
     assert cause(api, thing["name"]) == "partition_stalled"
+
+
+def eight_partitions(api):
+    """Each has events of ten minutes ago."""
+    topic = make_topic(partitions=8)
+    fill(topic, 10)
+    age_events(600)
+    return make(api, topic=topic)["name"]
+
+
+def test_what_waited_while_nobody_came_is_not_stalled_by_the_first_pull(api):
+    name = eight_partitions(api)
+    for _ in range(8):
+        acknowledge(api, name, pull(api, name, limit=1).json())
+    keep_coming_for(600)
+    seen_ago(90)
+    sql("UPDATE cursor SET served_at = served_at - interval '90 seconds'")
+    assert cause(api, name) == "no_pull"
+    acknowledge(api, name, pull(api, name, limit=1).json())
+    assert cause(api, name) == "delivering"
+    flush_sightings()
+    assert cause(api, name) == "delivering"
+
+
+def test_a_partition_whose_turn_has_not_come_is_not_stalled_one_that_was_passed_over_is(api):
+    name = eight_partitions(api)
+    for _ in range(8):
+        acknowledge(api, name, pull(api, name, limit=1).json())
+    keep_coming_for(600)
+    # One every 20 seconds: the round takes 160.
+    sql("UPDATE cursor SET served_at = statement_timestamp() - partition * interval '20 seconds'")
+    assert cause(api, name) == "delivering"
+    sql("UPDATE cursor SET served_at = statement_timestamp() - interval '500 seconds' WHERE partition = 7")
+    assert lag(api, name)["cause"]["text"] == "1 of 8 partitions stalled"
+    sql("UPDATE cursor SET served_at = statement_timestamp() - interval '100 seconds'")
+    assert lag(api, name)["cause"]["text"] == "8 of 8 partitions stalled"
 
 
 def test_a_hundred_take_one_statement_and_each_has_its_own_cause(api, django_assert_max_num_queries):

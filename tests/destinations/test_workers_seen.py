@@ -40,6 +40,28 @@ def test_a_later_sight_moves_it_forward_only():
     assert rows() == [("w1", False)]
 
 
+def since():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT seen_since = seen_at FROM worker_seen WHERE topic_id = 900")
+        return cursor.fetchone()[0]
+
+
+@pytest.mark.parametrize(("gap", "is_new"), [(20, False), (90, True)])
+def test_a_break_of_a_minute_begins_anew_since_when_a_worker_comes(gap, is_new):
+    sight.sight(900, 1, "w1")
+    sight.flush_sightings()
+    assert since()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE worker_seen SET seen_at = seen_at - make_interval(secs => %s),"
+            " seen_since = seen_since - interval '10 minutes' WHERE topic_id = 900",
+            [gap],
+        )
+    sight.sight(900, 1, "w1")
+    sight.flush_sightings()
+    assert since() == is_new
+
+
 def test_workers_are_forgotten_after_a_day_but_never_the_last_one_of_a_consumer():
     for worker in ("old", "older", "new"):
         sight.sight(900, 1, worker)

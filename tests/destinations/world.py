@@ -39,6 +39,16 @@ def publish(api: Api, topic: str, count: int = 1, *, key: str = "k", first: int 
     assert answer.status_code == 202, answer.content
 
 
+def fill(topic: str, number: int) -> None:
+    """The same events in each partition of an empty topic."""
+    sql(
+        'INSERT INTO event (topic_id, partition, kind, "offset", appended_at, total_bytes, partition_key, key, type, source,'
+        " subject, body) SELECT t.topic_id, t.partition, 1, n, statement_timestamp(), (n + 1) * 100, 'k', 'e' || n,"
+        " 'order.made', '/shop', 'order-' || n, '{\"data\":1}' FROM topic_partition AS t CROSS JOIN generate_series(0, %s) AS n"
+        " WHERE t.topic_id = (SELECT id FROM topic WHERE name = %s)", number - 1, topic,
+    )  # fmt: skip
+
+
 def pull(api: Api, name: str, **parameters):
     return api.post(f"{DESTINATIONS}/{name}/pull?{urlencode(parameters)}")
 

@@ -14,6 +14,7 @@ register.filter("count", words.count)
 register.filter("size", words.size)
 register.filter("moment", words.moment)
 register.filter("ago", words.ago)
+register.filter("ahead", words.ahead)
 register.filter("rate", words.rate)
 register.filter("masked", masking.shown_text)
 

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 
 from apps.destinations.models import Destination
 from apps.destinations.selectors.cause import Cause
+from apps.destinations.selectors.outcomes import Outcomes, outcomes
 from apps.destinations.selectors.standing import Standing, standings
 from apps.destinations.selectors.status import Status
 from apps.destinations.selectors.trend import Trend, trends
@@ -20,7 +21,7 @@ from core.masking import shown_text
 TREND_SECONDS, TREND_STEP = 3600, 120
 TITLES = (
     "destination", "type", "topic", "state", "cause", "since", "lagEvents", "lagIsExact", "lagSeconds", "inFlight", "window",
-    "waiting", "lastAcknowledgement", "lastPull",
+    "waiting", "deadLetters", "lastAcknowledgement", "lastPull",
 )  # fmt: skip
 
 
@@ -29,10 +30,16 @@ class Row:
     status: Status
     cause: Cause
     trend: Trend
+    outcomes: Outcomes
+
+    @property
+    def acknowledged_at(self) -> datetime | None:
+        """The samples know of every acknowledgement, but only when the next one was taken."""
+        return max((at for at in (self.trend.acknowledged_at, self.outcomes.acknowledged_at) if at), default=None)
 
 
 def rows(destinations: Iterable[Destination], known: Iterable[Standing] | None = None) -> dict[int, Row]:
-    """By the destination's id, in two queries for any number; one that is deleted meanwhile is missing.
+    """By the destination's id, in three queries for any number; one that is deleted meanwhile is missing.
 
     `known`: where they stand, when that has been asked already.
     """
@@ -40,9 +47,9 @@ def rows(destinations: Iterable[Destination], known: Iterable[Standing] | None =
     numbers = {each.pk for each in wanted}
     found = standings(wanted) if known is None else [each for each in known if each.destination.pk in numbers]
     keys = [(each.status.topic_id, each.status.consumer_id) for each in found]
-    history = trends(keys, TREND_SECONDS, TREND_STEP)
+    history, became = trends(keys, TREND_SECONDS, TREND_STEP), outcomes(keys)
     return {
-        each.destination.pk: Row(each.status, each.cause, history.get(key, Trend()))
+        each.destination.pk: Row(each.status, each.cause, history.get(key, Trend()), became.get(key, Outcomes()))
         for each, key in zip(found, keys, strict=True)
     }
 
@@ -77,13 +84,13 @@ def sparkline(trend: Trend) -> SafeString:
 
 def out(row: Row) -> SafeString:
     status = row.status
-    shown = '<div class="tp-nowrap">{} / {}</div><div class="tp-why tp-nowrap">{} waiting</div>'
-    return format_html(shown, words.count(status.in_flight), words.count(status.window), words.count(status.waiting))
+    dead = format_html('<div class="tp-why tp-nowrap">{} dead</div>', row.outcomes.dead_said) if row.outcomes.dead else ""
+    shown = '<div class="tp-nowrap">{} / {}</div><div class="tp-why tp-nowrap">{} waiting</div>{}'
+    return format_html(shown, words.count(status.in_flight), words.count(status.window), words.count(status.waiting), dead)
 
 
 def last(row: Row) -> SafeString:
-    acknowledged = row.trend.acknowledged_at
-    said = words.ago(acknowledged) if acknowledged else "none seen in the last hour"
+    said = words.ago(row.acknowledged_at) if row.acknowledged_at else "none seen lately"
     shown = '<div class="tp-nowrap">ack {}</div><div class="tp-why tp-nowrap">pull {}</div>'
     return format_html(shown, said, words.ago(row.status.pulled_at))
 
@@ -100,5 +107,5 @@ def _values(destination: Destination, row: Row) -> tuple[Any, ...]:
     return (
         destination.name, destination.type, destination.topic.name, cause.state, shown_text(cause.text), cause.since,
         status.lag_events, status.exact, status.lag_seconds, status.in_flight, status.window, status.waiting,
-        row.trend.acknowledged_at, status.pulled_at,
+        row.outcomes.dead, row.acknowledged_at, status.pulled_at,
     )  # fmt: skip

@@ -120,28 +120,39 @@ def _holds(partition: PartitionStatus, as_of: datetime) -> bool:
 
 def _partition_stalled(status: Status) -> Cause | None:
     """Workers come by, but a partition with something to do gets nowhere."""
-    stalled = [partition for partition in status.partitions if _stalls(partition, status.as_of)]
+    patience = _patience(status)
+    stalled = [since for partition in status.partitions if (since := _stalled_since(partition, status, patience))]
     if not stalled:
         return None
     text = f"{len(stalled)} of {words.counted(len(status.partitions), 'partition')} stalled"
-    return Cause(HELD, "partition_stalled", text, min(_stalled_since(partition, status.as_of) for partition in stalled))
+    return Cause(HELD, "partition_stalled", text, min(stalled))
 
 
-def _stalls(partition: PartitionStatus, as_of: datetime) -> bool:
+def _patience(status: Status) -> float:
+    """Seconds that a partition may wait: they are served in turn, and where workers are slow a turn takes long."""
+    ready = [each for each in status.partitions if each.position < each.head]
+    served = [each.served_at for each in status.partitions if each.served_at is not None]
+    lately = sum((status.as_of - at).total_seconds() < STALLED_SECONDS for at in served)
+    return STALLED_SECONDS * max(1.0, 2 * len(ready) / lately) if lately else STALLED_SECONDS
+
+
+def _stalled_since(partition: PartitionStatus, status: Status, patience: float) -> datetime | None:
+    """None: it is not stalled."""
     if partition.lag_events == 0:
-        return False
+        return None
     if partition.oldest_lease is not None:
-        return _holds(partition, as_of)
-    return (as_of - _stalled_since(partition, as_of)).total_seconds() >= STALLED_SECONDS
+        return partition.oldest_lease.leased_at if _holds(partition, status.as_of) else None
+    since = _passed_over_since(partition, status)
+    return since if since is not None and (status.as_of - since).total_seconds() >= patience else None
 
 
-def _stalled_since(partition: PartitionStatus, as_of: datetime) -> datetime:
-    """The last time it was served, but not before there was something to serve."""
-    if partition.oldest_lease is not None:
-        return partition.oldest_lease.leased_at
+def _passed_over_since(partition: PartitionStatus, status: Status) -> datetime | None:
+    """Since it was served, but not before there was something to serve, nor before workers came by who could have had it."""
+    if status.seen_since is None:
+        return None
     age = partition.age if partition.age is not None else 0.0
-    appended = datetime.fromtimestamp(as_of.timestamp() - age, UTC)
-    return max(partition.served_at or appended, appended)
+    appended = datetime.fromtimestamp(status.as_of.timestamp() - age, UTC)
+    return max(partition.served_at or appended, appended, status.seen_since)
 
 
 def _leased_at(partition: PartitionStatus) -> datetime:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from apps.destinations.selectors.outcomes import COUNTED
 from core import sql
 
 LAG_HISTORY = sql.statement(__file__, "lag_history")
@@ -36,6 +37,8 @@ class LatestSample:
     waiting: int
     state: str | None
     cause: str | None
+    dead: int
+    """Dead letters now, counted up to COUNTED."""
 
 
 def history(topic_id: int, consumer_id: int, seconds: int) -> list[Sample]:
@@ -46,4 +49,4 @@ def history(topic_id: int, consumer_id: int, seconds: int) -> list[Sample]:
 
 def latest() -> list[LatestSample]:
     """The newest of each destination and group; one that was not sampled for five minutes is missing, not 0."""
-    return [LatestSample(*row) for row in sql.run((LATEST_LAG, {}))[0]]
+    return [LatestSample(*row) for row in sql.run((LATEST_LAG, {"most": COUNTED}))[0]]

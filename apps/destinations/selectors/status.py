@@ -79,6 +79,8 @@ class Status:
     disabled_reason: str | None
     created_at: datetime
     seen_at: datetime | None
+    seen_since: datetime | None
+    """Since when workers come by without a break of a minute; None: none came by lately."""
     as_of: datetime
     held_code: str | None
     held_text: str | None
@@ -134,7 +136,7 @@ def _grouped(rows: list[sql.Row]) -> Iterable[tuple[sql.Row, list[sql.Row]]]:
 
 
 def _status(row: sql.Row, rows_of_one: list[sql.Row]) -> Status:
-    return Status(*(*row[:19], [_partition(one[19:]) for one in rows_of_one]))
+    return Status(*(*row[:20], [_partition(one[20:]) for one in rows_of_one]))
 
 
 def _partition(row: sql.Row) -> PartitionStatus:

@@ -6,7 +6,8 @@ SELECT
     num_nonnulls(c.types, c.subject_prefix, c.source_prefix) > 0 AS filtered,
     c.paused_at, c.pause_reason, c.paused_by, c.resume_at,
     c.paused_at IS NOT NULL AND (c.resume_at IS NULL OR c.resume_at > statement_timestamp()) AS paused,
-    c.disabled_at, c.disabled_reason, c.created_at, seen.at AS seen_at, statement_timestamp() AS as_of,
+    c.disabled_at, c.disabled_reason, c.created_at, seen.at AS seen_at, seen.since AS seen_since,
+    statement_timestamp() AS as_of,
     push.held_code, push.held_text, push.held_since,
     k.partition, p.oldest_offset, k.position, nullif(k.served_at, '-infinity') AS served_at, log.head,
     coalesce(oldest.first_offset, k.position) AS unsettled,
@@ -60,7 +61,13 @@ CROSS JOIN LATERAL (
     OFFSET 0 -- else it is looked up once for each place that names it
 ) AS log
 CROSS JOIN LATERAL (
-    SELECT max(w.seen_at) AS at FROM worker_seen AS w WHERE w.topic_id = asked.topic_id AND w.consumer_id = asked.id
+    SELECT
+        (SELECT max(w.seen_at) FROM worker_seen AS w WHERE w.topic_id = asked.topic_id AND w.consumer_id = asked.id) AS at,
+        (
+            SELECT min(w.seen_since) FROM worker_seen AS w
+            WHERE w.topic_id = asked.topic_id AND w.consumer_id = asked.id
+                AND w.seen_at > statement_timestamp() - interval '60 seconds'
+        ) AS since
 ) AS seen
 CROSS JOIN LATERAL (
     SELECT

@@ -129,6 +129,8 @@ class LagAnswer(Answer):
     exact: bool
     in_flight: int
     waiting: int
+    dead_letters: int
+    """Counted up to 1,000."""
     partitions: list[PartitionLagAnswer]
     skipped: list[dict[str, Any]]
     """What retention took unread, the latest first: partition, from, to, at."""
@@ -184,7 +186,7 @@ def cause_json(cause: Cause) -> dict[str, Any]:
     return {"code": cause.code, "text": cause.text, "since": _time(cause.since)}
 
 
-def lag_json(status: Status, skipped: Sequence[Skipped] = ()) -> dict[str, Any]:
+def lag_json(status: Status, dead: int, skipped: Sequence[Skipped] = ()) -> dict[str, Any]:
     cause = cause_of(status)
     return {
         "state": cause.state,
@@ -194,6 +196,7 @@ def lag_json(status: Status, skipped: Sequence[Skipped] = ()) -> dict[str, Any]:
         "exact": status.exact,
         "inFlight": status.in_flight,
         "waiting": status.waiting,
+        "deadLetters": dead,
         "partitions": [_partition_json(partition) for partition in status.partitions],
         "skipped": [_skipped_json(each) for each in skipped],
     }

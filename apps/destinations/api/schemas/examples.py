@@ -58,6 +58,7 @@ LAG: dict[str, Any] = {
     "exact": True,
     "inFlight": 20,
     "waiting": 0,
+    "deadLetters": 0,
     "partitions": [
         {
             "partition": 0,

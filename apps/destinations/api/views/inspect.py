@@ -13,6 +13,7 @@ from apps.destinations.api.schemas.answers import LagAnswer, LeaseAnswer, Parked
 from apps.destinations.api.schemas.requests import ExtendLease, Reason
 from apps.destinations.api.views.configure import reach
 from apps.destinations.operations.tend import expire_lease, extend_lease, park_lease
+from apps.destinations.selectors.outcomes import outcomes
 from apps.destinations.selectors.standing import standing
 from apps.leases.selectors import leases, skipped
 from core import http, pages, parse
@@ -30,12 +31,13 @@ class Lag(APIView):
         """How far behind it is, what holds it, and why; head and position from one snapshot.
 
         Lag counts from the head back to the first unsettled event: leased events count. With a filter it counts all events
-        (`exact` is false). `lagSeconds` is null when it is not known.
+        (`exact` is false). `lagSeconds` is null when it is not known. `deadLetters` counts up to 1,000.
         """
         parse.no_query(request._request)
         known = reach(request, "read:events", destination)
-        lost = skipped(known.topic_id, known.consumer_id)
-        return http.answer(request._request, lag_json(standing(known).status, lost))
+        key = (known.topic_id, known.consumer_id)
+        dead = outcomes([key])[key].dead
+        return http.answer(request._request, lag_json(standing(known).status, dead, skipped(*key)))
 
 
 class Leases(APIView):
