@@ -44,7 +44,8 @@ def fill(topic: str, number: int) -> None:
     sql(
         'INSERT INTO event (topic_id, partition, kind, "offset", appended_at, total_bytes, partition_key, key, type, source,'
         " subject, body) SELECT t.topic_id, t.partition, 1, n, statement_timestamp(), (n + 1) * 100, 'k', 'e' || n,"
-        " 'order.made', '/shop', 'order-' || n, '{\"data\":1}' FROM topic_partition AS t CROSS JOIN generate_series(0, %s) AS n"
+        " 'order.made', '/shop', 'order-' || n, '{\"data\":1}'"
+        " FROM topic_partition AS t CROSS JOIN generate_series(0, %s) AS n"
         " WHERE t.topic_id = (SELECT id FROM topic WHERE name = %s)", number - 1, topic,
     )  # fmt: skip
 

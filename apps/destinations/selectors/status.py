@@ -118,7 +118,8 @@ class Status:
     @property
     def pulled_at(self) -> datetime | None:
         """The last pull known of: sightings are up to 15 s late, hand-outs are exact."""
-        return max((moment for moment in (self.seen_at, self.handed_at) if moment), default=None)
+        served = [partition.served_at for partition in self.partitions]
+        return max((moment for moment in (self.seen_at, self.handed_at, *served) if moment), default=None)
 
 
 def statuses(consumers: Iterable[tuple[int, int]]) -> dict[tuple[int, int], Status]:
