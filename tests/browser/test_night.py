@@ -177,7 +177,7 @@ def _park_and_redrive(page, night, hire) -> None:
     assert poison not in dict(worker.given)
     letters = page.locator("section", has=page.locator("#letters"))
     assert poison in letters.inner_text() and "Parked by an operator: poison" in letters.inner_text()
-    letters.locator("a:text('redrive…')").click()
+    letters.locator("tbody a:text('redrive…')").click()
     confirm(page, "Redrive", "the worker is mended")
     is_told(page, "The event is handed out again.")
     worker.sees(lambda seen: len(seen.given) == 20)

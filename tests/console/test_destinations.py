@@ -94,7 +94,7 @@ def test_the_list_the_page_and_the_live_part_tell_the_same_lag(login, billing):
     for verb in ("change", "live"):
         html = client.get(url(billing, verb)).content.decode()
         assert "<dd>10</dd>" in html
-        assert "12 min 5 s" in html
+        assert re.search(r"12 min \d+ s", html)
         assert "worker-7" in html
         assert "3 / 1,000" in html
 

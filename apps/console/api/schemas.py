@@ -24,6 +24,8 @@ class Matching(Body, frozen=True):
     type: Literal["DURABLE_CONSUMER", "WEBHOOK", "QUEUE", "CHANNEL"] | None = None
     state: Literal["active", "paused", "held", "disabled"] | None = None
     fingerprint: Fingerprint | None = None
+    search: Text | None = None
+    """Words of which each stands in the name or in the topic's."""
 
 
 class BeginBulk(Body, frozen=True):
@@ -44,6 +46,7 @@ class BeginBulk(Body, frozen=True):
             type=given.type or "",
             state=given.state or "",
             fingerprint=given.fingerprint or "",
+            search=given.search or "",
         )
 
     def why(self) -> str:

@@ -41,11 +41,12 @@ class WantedForm(forms.Form):
     topic = forms.CharField(required=False, max_length=200, label="Topic")
     type = forms.ChoiceField(required=False, choices=[("", "any"), *Type.choices], label="Type")
     state = forms.ChoiceField(required=False, choices=[("", "any"), *((each, each) for each in STATES)], label="State")
+    search = forms.CharField(required=False, max_length=200, label="Words in its name or its topic's")
     fingerprint = forms.RegexField("^[0-9a-f]{16}$", required=False, label="Fingerprint of the error")
 
     def wanted(self) -> Wanted:
         given = self.cleaned_data
-        rest = {name: given[name] for name in ("name", "topic", "type", "state", "fingerprint")}
+        rest = {name: given[name] for name in ("name", "topic", "type", "state", "fingerprint", "search")}
         return Wanted(given["verb"], Objects(given["objects"]), **rest)
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.utils.text import smart_split, unescape_string_literal
 
 from apps.console.models import Objects
 from apps.destinations.models import Destination
@@ -24,6 +25,7 @@ MOST = 50_000
 COUNTED = 10_000
 """A preview counts up to here."""
 HOMES = 1_000
+"""Destinations or queues that one looks at."""
 EVERY = ("0" * 16, "f" * 16)
 
 VERBS = {
@@ -38,6 +40,7 @@ AREAS = {
     Objects.DESTINATIONS: "events",
     Objects.QUEUES: "queues",
 }
+Home = TypeVar("Home", Destination, Queue)
 Reaches = Callable[[str], bool]
 Item = tuple[UUID, UUID | None]
 """Uid of the destination or queue, and the dead letter in it."""
@@ -54,11 +57,14 @@ class Wanted:
     type: str = ""
     state: str = ""
     fingerprint: str = ""
+    search: str = ""
+    """Words of which each stands in the name or in the topic's, as the list of destinations is searched."""
 
     @property
     def filter(self) -> dict[str, str]:
         given = {"name": self.name, "topic": self.topic, "type": self.type, "state": self.state}
-        return {key: value for key, value in {**given, "fingerprint": self.fingerprint}.items() if value}
+        more = {"fingerprint": self.fingerprint, "search": self.search}
+        return {key: value for key, value in {**given, **more}.items() if value}
 
     def check(self) -> None:
         """Raises InvalidField for what no such operation can be asked."""
@@ -73,9 +79,9 @@ class Wanted:
 
 
 TAKES = {
-    Objects.DEAD_LETTERS: ("name", "topic", "type", "fingerprint"),
+    Objects.DEAD_LETTERS: ("name", "topic", "type", "fingerprint", "search"),
     Objects.QUEUE_DEAD_LETTERS: ("name", "fingerprint"),
-    Objects.DESTINATIONS: ("name", "topic", "type", "state"),
+    Objects.DESTINATIONS: ("name", "topic", "type", "state", "search"),
     Objects.QUEUES: ("name",),
 }
 
@@ -98,16 +104,27 @@ def matching(wanted: Wanted, reaches: Reaches = everything, most: int = MOST) ->
     )
 
 
-def _destinations(wanted: Wanted) -> QuerySet[Destination]:
+def _destinations(wanted: Wanted) -> list[Destination]:
     exact = {"name": wanted.name, "topic__name": wanted.topic, "type": wanted.type}
-    return Destination.objects.filter(**_given(exact)).order_by("topic_id", "consumer_id")[:HOMES]
+    found = Destination.objects.filter(**_given(exact))
+    for word in smart_split(wanted.search):
+        text = unescape_string_literal(word) if word[0] in "\"'" and word[0] == word[-1] else word
+        found = found.filter(Q(name__icontains=text) | Q(topic__name__icontains=text))
+    return _bounded(found.order_by("topic_id", "consumer_id"))
 
 
-def _queues(wanted: Wanted) -> QuerySet[Queue]:
+def _queues(wanted: Wanted) -> list[Queue]:
     found = Queue.objects.filter(deleted_at=None, **_given({"name": wanted.name})).order_by("pk")
     if wanted.objects == Objects.QUEUES:
         found = found.filter(paused_at__isnull=wanted.verb == "pause")
-    return found[:HOMES]
+    return _bounded(found)
+
+
+def _bounded(found: QuerySet[Home]) -> list[Home]:
+    rows = list(found[: HOMES + 1])
+    if len(rows) > HOMES:
+        raise InvalidField(f"More than {HOMES:,} match: narrow it, by topic or name.", field="filter")
+    return rows
 
 
 def _given(exact: dict[str, str]) -> dict[str, Any]:

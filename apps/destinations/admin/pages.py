@@ -17,6 +17,7 @@ from unfold.views import ChangeList
 from apps.access.models import Audit
 from apps.destinations.admin import cells, letters, pausing, seeking, sending, tending
 from apps.destinations.admin.cells import Row, rows
+from apps.destinations.admin.matching import matching
 from apps.destinations.models import Destination, Type
 from apps.destinations.selectors.cause import STATES
 from apps.destinations.selectors.standing import standings
@@ -54,6 +55,7 @@ class DestinationList(ChangeList):
         found = rows(self.result_list, getattr(request, "standings", None))
         for row in self.result_list:
             row.shown = found.get(row.pk)
+        self.matching = matching(request.GET)
 
 
 @admin.register(Destination)

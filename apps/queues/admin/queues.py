@@ -137,6 +137,8 @@ class QueueAdmin(CsvAdmin):
             "span": span,
             "depth": [(sample.at, sample.depth) for sample in trend(row.pk, *SPANS[str(span)])],
             "buttons": actions.buttons_of_queue(request, row),
+            "may_redrive": may(request, "console.redrive"),
+            "may_discard": may(request, "console.purge"),
             "schedules": row.schedules.order_by("name")[:50],
             "audit": Audit.objects.filter(object_kind="queue", object_id=str(row.uid)).order_by("-id")[:AUDIT_SHOWN],
             **events.browse(request, row),
