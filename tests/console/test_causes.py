@@ -284,6 +284,20 @@ def test_dead_letters_are_counted_alike_and_no_further_than_a_bound(login, api, 
     assert "<dt>Dead letters</dt><dd>2+</dd>" in text_of(client.get(page)) and ">2+ dead<" in text_of(client.get(LIST))
 
 
+def test_when_retention_reaches_the_cursor_stands_with_each_partition(login, api):
+    kept, name = behind(api), retention_near(api)  # each makes all events there are older
+    client = login("Viewer")
+    cells = re.compile(r'<td class="tp-nowrap">(never|nothing unread|unknown|\d+ min[^<]*)</td>')
+    for each, said in ((name, r"(10|9) min( \d+ s)?"), (kept, "never")):
+        page = text_of(client.get(f"{LIST}{Destination.objects.get(name=each).pk}/change/"))
+        (shown,) = cells.findall(page)
+        assert re.fullmatch(said, shown)
+    acknowledge(api, name, pull(api, name).json())
+    acknowledge(api, name, pull(api, name).json())
+    page = text_of(client.get(f"{LIST}{Destination.objects.get(name=name).pk}/change/"))
+    assert cells.findall(page) == ["nothing unread"]
+
+
 def test_an_acknowledgement_is_seen_before_any_sample_was_taken(login, api):
     name = behind(api)
     client, page = login("Viewer"), f"{LIST}{Destination.objects.get(name=name).pk}/change/"
