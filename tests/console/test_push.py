@@ -1,8 +1,11 @@
 """What pushes, in the admin: targets, breaker, attempts, sending by hand, dead letters and parking."""
 
+import re
+from datetime import timedelta
 from ipaddress import ip_network
 
 import pytest
+from django.utils import timezone
 
 from apps.access.models import Audit
 from apps.cursors.models import Consumer
@@ -52,6 +55,16 @@ def test_a_webhook_shows_its_target_its_breaker_and_never_its_secret(login, hook
     html = login("Viewer").get(url(hook)).content.decode()
     assert hook.settings["webhook"]["url"] in html and "open since" in html and "answered 500" in html
     assert MARKUP not in html and WebhookSecret.objects.get().secret not in html
+
+
+@pytest.mark.parametrize(
+    ("ahead", "said"), [(None, "now"), (-332 * 86_400, "now"), (7_300, r"<time [^>]*>in 2 h( 1 min)?</time>")]
+)
+def test_the_next_attempt_is_in_the_future_or_now(login, hook, ahead, said):
+    at = None if ahead is None else timezone.now() + timedelta(seconds=ahead)
+    PushState.objects.create(destination=hook, failures=7, next_attempt_at=at)
+    html = login("Viewer").get(url(hook)).content.decode()
+    assert re.search(rf"<dt>Next attempt not before</dt><dd>{said}</dd>", html)
 
 
 def test_a_test_event_is_sent_from_the_page_and_stands_in_its_attempts(login, hook, endpoint):
