@@ -5,11 +5,13 @@ import threading
 import pytest
 from django.db import connection
 
+from apps.console.operations.dump import one_instant
 from apps.leases.operations import retain
 from apps.topics.cold.cache import forget_opened
 from apps.topics.models import Repair, Sweep
-from apps.topics.operations import merge, reconcile, spill
+from apps.topics.operations import expire, merge, reconcile, spill
 from tests.concurrency.killed import killed_after
+from tests.concurrency.sessions import in_background
 from tests.factories import Api, api_key
 from tests.logs import sql
 from tests.topics.cold import (
@@ -133,6 +135,25 @@ def test_letting_go_of_what_was_merged_is_killed_at_a_step_and_run_again(client,
     assert read(client, topic) == list(range(EVENTS))
     clean(client, topic, folder, orphans=0)
     assert len(objects(folder / "segments")) == 1
+
+
+def test_while_a_dump_follows_the_index_no_object_is_deleted(client, topic, folder):
+    held, done = threading.Event(), threading.Event()
+
+    def copy():
+        with one_instant():
+            expire.keep_objects()
+            held.set()
+            assert done.wait(60)
+
+    merge.merge_topic(topic)
+    sql("UPDATE segment_leaving SET since = since - interval '1 hour' WHERE topic_id = %s", topic.id)
+    with in_background(copy) as copying:
+        assert held.wait(60)
+        assert expire.delete_forgotten() == 0 and len(objects(folder / "segments")) == 7
+        done.set()
+        copying.result(60)
+    assert expire.delete_forgotten() == 6 and len(objects(folder / "segments")) == 1
 
 
 def test_while_merging_letting_go_and_trimming_all_go_on_in_twos_no_page_has_a_hole_and_the_index_is_in_order(

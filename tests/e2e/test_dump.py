@@ -19,14 +19,20 @@ from tests.factories import Api
 from django.conf import settings
 settings.ALLOWED_HOSTS = ["testserver"]
 from apps.topics.models import Topic
-from apps.topics.operations import spill
+from apps.topics.operations import merge, spill
+from tests.topics.cold import make_old
 api = Api((settings.HOME / "api-key").read_text().strip())
 """
 FILL = """
 api.post("/v1/topics", {"name": "t", "partitions": 1, "retention": {"hot": {"records": 3}}})
 api.post("/v1/event-destinations", {"name": "d", "type": "DURABLE_CONSUMER", "topic": "t", "startAt": "oldest"})
-api.post("/v1/topics/t/records", [{"partitionKey": "k", "payload": str(n), "key": str(n)} for n in range(20)])
-assert spill.sweep_topic(Topic.objects.get(name="t")) == 17
+topic = Topic.objects.get(name="t")
+for first in (0, 10):
+    sent = [{"partitionKey": "k", "payload": str(n), "key": str(n)} for n in range(first, first + 10)]
+    api.post("/v1/topics/t/records", sent)
+    assert spill.sweep_topic(topic) == (10 if first else 7)
+make_old(topic)
+assert merge.merge_topic(topic) == 2
 api.post("/v1/topics/t/partitions/0/commit", {"group": "g", "offset": 5})
 assert len(api.post("/v1/event-destinations/d/pull?limit=2&workerId=w").json()["events"]) == 2
 """

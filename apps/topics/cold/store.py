@@ -90,25 +90,28 @@ def listed(prefix: str) -> Iterator[tuple[str, datetime]]:
         raise StoreFailed(f"Objects could not be listed: {error}") from error
 
 
+def remove_probes(before: datetime) -> None:
+    """Those of processes that were killed while they tried the store, from before a time. Raises StoreFailed."""
+    delete(*[name for name, written in listed(PROBES) if written < before])
+
+
 def remove_unfinished(prefix: str, before: datetime) -> list[str]:
-    """What a process left that was killed while it wrote: files that no list shows, and proofs that the store keeps what it
-    has; those from before a time. Returns their names. Raises StoreFailed."""
-    probes = [name for name, written in listed(PROBES) if written < before]
-    delete(*probes)
+    """What a process left below that was killed while it wrote, from before a time; returns the names. Raises StoreFailed.
+
+    An object store shows a write whole or not at all; a file is written beside its name first, as `name#1`, which no list
+    shows.
+    """
     url = settings.TOWPATH["COLD_URL"]
-    return probes + (_remove_staged(_folder(url), prefix, before) if url.startswith("file:") else [])
-
-
-def _remove_staged(folder: Path, prefix: str, before: datetime) -> list[str]:
-    """An object store shows a write whole or not at all; a file is written beside its name first, as `name#1`."""
+    if not url.startswith("file:"):
+        return []
     try:
-        staged = [path for path in (folder / prefix).rglob("*#*") if _STAGED.search(path.name)]
+        staged = [path for path in (_folder(url) / prefix).rglob("*#*") if _STAGED.search(path.name)]
         old = [path for path in staged if path.stat().st_mtime < before.timestamp()]
         for path in old:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise StoreFailed(f"What was left unfinished could not be removed: {error}") from error
-    return [path.relative_to(folder).as_posix() for path in old]
+    return [path.relative_to(_folder(url)).as_posix() for path in old]
 
 
 def _store() -> ObjectStore:

@@ -51,7 +51,13 @@ class Standing:
 
 def reconcile() -> int:
     """Every topic in turn; returns how many repairs. The store's trouble is reported, and is nobody else's."""
-    return sum(reconcile_topic(topic) for topic in Topic.objects.order_by("id")) + _reconcile_deleted()
+    repairs = sum(reconcile_topic(topic) for topic in Topic.objects.order_by("id"))
+    try:
+        store.remove_probes(_long_ago())
+        return repairs + _reconcile_deleted()
+    except errors.DomainError as error:
+        logger.error("topics.problems", extra={"topic": "", "problems": [error.message]})
+        return repairs
 
 
 def reconcile_topic(topic: Topic) -> int:
@@ -115,11 +121,8 @@ def _reconcile_deleted() -> int:
     before = Repair.objects.count()
     since = datetime.now(UTC) - timedelta(hours=DELETED_HOURS)
     for topic in DeletedTopic.objects.filter(removed_at__lt=since).order_by("removed_at", "id")[:DELETED_A_RUN]:
-        try:
-            found = {} if topic.uid is None else dict(store.listed(folder(str(topic.uid))))
-        except errors.DomainError as error:
-            logger.error("topics.problems", extra={"topic": topic.name, "problems": [error.message]})
-            break
+        found = {} if topic.uid is None else dict(store.listed(folder(str(topic.uid))))
+        store.remove_unfinished(folder(str(topic.uid)), _long_ago())
         known: dict[str, bool] = dict(sql.run((LOCATORS, {"topic_id": topic.id}))[0])
         _condemn(topic.id, topic.name, [name for name in _settled(found) if name not in known])
         if not found and not known:
