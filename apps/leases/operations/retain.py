@@ -92,7 +92,9 @@ def catch_up(topic_id: int, partition: int) -> bool:
 @transaction.atomic
 def let_go(topic_id: int, partition: int, before: int, oldest: int) -> int:
     """Makes `oldest` the first readable offset (it was `before`); readers behind it are moved on and told."""
-    oldest = hold_cold(topic_id, partition, oldest)
+    wanted, oldest = oldest, hold_cold(topic_id, partition, oldest)
+    if oldest < wanted and oldest <= before:
+        return 0  # all of it is in one segment now with what is to stay
     place = {"topic_id": topic_id, "partition": partition}
     readers = sql.run((IN_THE_WAY, {**place, "offset": oldest}))[0]
     if readers:

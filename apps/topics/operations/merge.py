@@ -40,7 +40,10 @@ def merge() -> int:
     for topic in Topic.objects.order_by(F("sweep__merged_at").asc(nulls_first=True), "id"):
         if time.monotonic() > until:
             break
-        merged += merge_topic(topic)
+        try:
+            merged += merge_topic(topic)
+        except DatabaseError as error:  # it was deleted meanwhile, or there is no database: the next run will see
+            logger.warning("topics.merge_failed", extra={"topic": topic.name, "reason": str(error).split("\n")[0]})
     return merged
 
 
