@@ -58,7 +58,9 @@ def test_a_commit_may_be_repeated_but_goes_neither_back_nor_beyond_the_head(api,
     assert beyond.status_code == 400 and beyond.json()["error"]["details"] == {
         "field": "offset", "min": 2, "max": 3, "partition": partition, "position": 2, "nextOffset": 3,
     }  # fmt: skip
-    assert commit(api, 9, 0).status_code == 404
+    unknown = commit(api, 9, 0)
+    assert unknown.status_code == 404
+    assert unknown.json()["error"]["details"] == {"field": "partition", "min": 0, "max": 1}
 
 
 def test_a_commit_is_told_all_that_is_wrong_with_it_at_once(api, publish):

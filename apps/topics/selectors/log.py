@@ -125,4 +125,5 @@ def _across_the_seam(segments: list[list[Any]], hot: list[LogRow], start: int, l
 
 
 def no_such_partition(topic: TopicRef) -> NotFound:
-    return NotFound(f"This topic has the partitions 0 to {topic.partitions - 1}.")
+    last = topic.partitions - 1
+    return NotFound(f"This topic has the partitions 0 to {last}.", field="partition", min=0, max=last)
