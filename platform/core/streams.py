@@ -40,7 +40,7 @@ class Link(Backstage, Protocol):
     backstage: Backstage
 
     async def send(self, chunk: bytes) -> None:
-        """Raises TimeoutError when the client has not taken it in time; the stream ends."""
+        """The stream is cancelled when the client has not taken it in time."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, reset_queries
 from django.http import HttpRequest
+from django.urls import get_resolver
 
 from core import sql
 from core.http import REQUEST_ID_KEY
@@ -45,6 +46,8 @@ class Django(WSGIHandler):
             super().__init__()
         finally:
             settings.MIDDLEWARE = full
+        # Loads every view now: the first requests would wait for it longer than any may wait for a thread.
+        get_resolver().url_patterns  # noqa: B018
 
     def resolve_request(self, request: HttpRequest) -> Any:
         match = super().resolve_request(request)

@@ -68,9 +68,23 @@ class Link(Backstage):
         self.backstage: streams.Backstage = Backstage(exchange.lane, hub)
         self._exchange = exchange
         self._subscriptions: list[Subscription] = []
+        self._loop = asyncio.get_running_loop()
+        self._sending_since: float | None = None
 
     async def send(self, chunk: bytes) -> None:
-        await self._exchange.send_chunk(chunk)
+        self._sending_since = self._loop.time()
+        await self._exchange.pass_on(chunk)
+        self._sending_since = None
+
+    async def refused(self) -> None:
+        """Returns when the client has not taken a chunk in time. Looks now and then: a timer a chunk costs as much as it."""
+        limit = self._exchange.gateway.limits.send_seconds
+        while True:
+            begun = self._sending_since
+            left = limit if begun is None else begun + limit - self._loop.time()
+            if left <= 0:
+                return
+            await asyncio.sleep(left)
 
     def subscribe(self, *keys: str) -> Subscription:
         subscription = super().subscribe(*keys)
@@ -83,11 +97,14 @@ class Link(Backstage):
 
 
 async def run(stream: Stream, link: Link, exchange: "Exchange", stopping: "asyncio.Event") -> None:
-    """Runs the stream beside receive(): granian's send() to a client that has gone raises nothing."""
+    """Runs the stream beside receive(): granian's send() to a client that has gone raises nothing, and waits for ever for
+    one that takes nothing.
+    """
     ends = [
         asyncio.ensure_future(stream.run(link)),
         asyncio.ensure_future(exchange.disconnected()),
         asyncio.ensure_future(stopping.wait()),
+        asyncio.ensure_future(link.refused()),
     ]
     try:
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -96,7 +113,7 @@ async def run(stream: Stream, link: Link, exchange: "Exchange", stopping: "async
         for end in ends:
             end.cancel()
         outcome, *_ = await asyncio.gather(*ends, return_exceptions=True)
-    if isinstance(outcome, Exception) and not isinstance(outcome, TimeoutError):
+    if isinstance(outcome, Exception):
         raise outcome
 
 

@@ -49,13 +49,14 @@ def main() -> None:
     with place.server(TOWPATH_MAX_STREAMS="8192", TOWPATH_ACCESS_LOG="0") as (server, token):
         memory(server, token)
         request = live("job:fan", token)
-        ours, theirs = [], []
+        ours: list[tuple[float, ...]] = []
+        theirs: list[tuple[float, ...]] = []
         with nchan() as rival:
             for _ in range(ROUNDS):
-                ours.append(spread(server.port, request, to_channel(server, token)))
+                ours.append(spread(server.port, request, to_channel(server, token), server.process.pid))
                 if rival:
                     there = b"GET /live HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
-                    theirs.append(spread(rival, there, to_nchan(rival)))
+                    theirs.append(spread(rival[0], there, to_nchan(rival[0]), rival[1]))
         report(ours, theirs)
 
 
@@ -79,10 +80,12 @@ def live(channel: str, token: str) -> bytes:
     return f"GET /v1/streams/{channel}/live HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
 
 
-def spread(port: int, request: bytes, publish: Publish) -> tuple[float, float, float]:
-    """Median and 99th percentile in milliseconds from before the publish to each reader, and which part has arrived."""
+def spread(port: int, request: bytes, publish: Publish, pid: int) -> tuple[float, float, float, float]:
+    """Median and 99th percentile in milliseconds from before the publish to each reader, which part has arrived, and
+    microseconds of processor time of the server for each delivery, which what else the machine does hardly changes.
+    """
     crowd = Crowd(port, request, READERS)
-    sent, began = 0, time.monotonic()
+    before, sent, began = processor_seconds(pid), 0, time.monotonic()
     while (now := time.monotonic() - began) < SECONDS:
         if sent <= now * RATE:
             publish(stamped())
@@ -90,8 +93,18 @@ def spread(port: int, request: bytes, publish: Publish) -> tuple[float, float, f
         else:
             time.sleep(0.0005)
     time.sleep(1)
+    used = processor_seconds(pid) - before
     took = sorted(crowd.wait())
-    return statistics.median(took) / 1e6, percentile(took, 0.99) / 1e6, len(took) / (sent * READERS)
+    delivered = len(took) / (sent * READERS)
+    return statistics.median(took) / 1e6, percentile(took, 0.99) / 1e6, delivered, used / len(took) * 1e6
+
+
+def processor_seconds(pid: int) -> float:
+    """Of the process, its threads and its children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(processor_seconds(int(child)) for child in children)
 
 
 def stamped() -> bytes:
@@ -119,8 +132,8 @@ def to_nchan(port: int) -> Publish:
 
 
 @contextmanager
-def nchan() -> Iterator[int | None]:
-    """The port of an nginx with nchan, in memory only, one worker process; None where there is none."""
+def nchan() -> Iterator[tuple[int, int] | None]:
+    """Port and process of an nginx with nchan, in memory only, one worker process; None where there is none."""
     nginx = os.environ.get("TOWPATH_NGINX") or shutil.which("nginx") or "/usr/sbin/nginx"
     module = os.environ.get("TOWPATH_NCHAN", "/usr/lib/nginx/modules/ngx_nchan_module.so")
     if not (Path(nginx).exists() and Path(module).exists()):
@@ -133,19 +146,19 @@ def nchan() -> Iterator[int | None]:
         running = subprocess.Popen([nginx, "-p", folder, "-c", str(file), "-e", f"{folder}/error.log"])
         time.sleep(0.5)
         assert running.poll() is None, Path(folder, "error.log").read_text()
-        yield port
+        yield port, running.pid
         running.send_signal(signal.SIGTERM)
         running.wait(10)
 
 
-def report(ours: list[tuple[float, float, float]], theirs: list[tuple[float, float, float]]) -> None:
+def report(ours: list[tuple[float, ...]], theirs: list[tuple[float, ...]]) -> None:
     print(f"{RATE} events a second to {READERS:,} readers, publish sent → received, {ROUNDS} rounds of {SECONDS:.0f} s")
     for name, rounds in (("towpath", ours), ("nginx with nchan", theirs)):
         if rounds:
-            figures = [statistics.median(each[index] for each in rounds) for index in range(3)]
+            figures = [statistics.median(each[index] for each in rounds) for index in range(4)]
             tails = ", ".join(f"{each[1]:.0f}" for each in rounds)
             said = f"median {figures[0]:6.1f} ms, 99 % {figures[1]:6.1f} ms (rounds: {tails})"
-            print(f"{name:18} {said}, {figures[2]:.2%} arrived")
+            print(f"{name:18} {said}, {figures[2]:.2%} arrived, {figures[3]:.1f} µs of processor each")
     if theirs:
         ratio = statistics.median(each[1] for each in ours) / statistics.median(each[1] for each in theirs)
         print(f"99 % of towpath / 99 % of nchan: {ratio:.2f}")

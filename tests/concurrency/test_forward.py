@@ -65,7 +65,7 @@ def kill_while(arrived, count, running):
     In full: each second the one that has been at work longest. Else each time after another part has arrived, which does
     not depend on the machine.
     """
-    kills, enough, end = 0, count // 4, time.monotonic() + 900
+    kills, enough, end = 0, count // 4, time.monotonic() + (1_800 if IS_FULL else 300)
     while arrived() < count:
         assert time.monotonic() < end, f"{arrived()} of {count} after {kills} kills"
         if IS_FULL:
@@ -85,14 +85,14 @@ def payloads(queue):
     return [payload for (payload,) in sql("SELECT payload FROM queue_event WHERE queue_id = %s ORDER BY n", queue.id)]
 
 
-@pytest.mark.timeout(1_200 if IS_FULL else 400)
+@pytest.mark.timeout(2_000 if IS_FULL else 400)
 def test_forwarders_killed_all_the_time_bring_each_event_to_queue_and_channel_exactly_once_in_order(api, forwarders):
     count, partitions = 50_000 if IS_FULL else int(1_600 * SCALE), 4
     queue, channel = queues.create(None, unique("queue")), f"job:{unique('x')}"
     topic = api.post("/v1/topics", {"name": unique("topic"), "partitions": partitions}).json()["name"]
     things = [
-        make(api, topic=topic, type="QUEUE", queue={"queue": queue.name}, window=20),
-        make(api, topic=topic, type="CHANNEL", channel={"channel": channel}, window=20),
+        make(api, topic=topic, type="QUEUE", queue={"queue": queue.name}, window=50 if IS_FULL else 20),
+        make(api, topic=topic, type="CHANNEL", channel={"channel": channel}, window=50 if IS_FULL else 20),
     ]
     fill(things[0], count, partitions)
     running = [forwarders() for _ in range(4 if IS_FULL else 2)]

@@ -1,13 +1,16 @@
 """Every answer has its request id, every request one line in the log, and no secret stands in it."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import tests.gateway.toys
 from tests.patience import until
-from tests.serving import Server
+from tests.serving import ROOT, Server
 
 Lines = Callable[[Server, str], list[dict[str, Any]]]
 
@@ -62,3 +65,16 @@ def test_whether_the_process_lives_can_only_be_asked(toy_server: Server) -> None
     answer = toy_server.request("POST", "/healthz", b"{}")
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD")
     assert json.loads(answer.content)["error"]["code"] == "METHOD_NOT_ALLOWED"  # type: ignore[attr-defined]
+
+
+def test_a_server_has_loaded_its_views_before_it_takes_requests() -> None:
+    """The first requests would wait for that longer than any may wait for a thread, and be refused."""
+    code = (
+        "import django; django.setup(); from django.urls import get_resolver; from gateway.dispatch import Django;"
+        "before = 'url_patterns' in vars(get_resolver()); Django([]); print(before, 'url_patterns' in vars(get_resolver()))"
+    )
+    environment = {**os.environ, "PYTHONPATH": f"platform{os.pathsep}.", "DJANGO_SETTINGS_MODULE": "config.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "True"]

@@ -30,7 +30,8 @@ class Follower:
         self.channel, self.credential, self.position = channel, credential, position
         self._seconds, self._last_event_id = seconds, last_event_id
         self._outbox = Outbox(channel)
-        self._something = asyncio.Event()
+        self._waiting: asyncio.Future[None] | None = None
+        self._comment_is_due = False
         self._told_to = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -55,11 +56,11 @@ class Follower:
             new = [frame for frame in new if frame.sequence > self._told_to]
         if new:
             self._outbox.put(new)
-            self._something.set()
+            self._wake()
 
     def resync(self) -> None:
         self._outbox.resync()
-        self._something.set()
+        self._wake()
 
     def end(self) -> None:
         """At once, also while the client does not take what is being sent."""
@@ -67,24 +68,30 @@ class Follower:
             self._task.cancel()
 
     async def _pass_on(self, link: Link) -> None:
+        """A timer a comment, none an event: with thousands of readers the latter would be half of the work."""
         loop = asyncio.get_running_loop()
-        comment_at = loop.time() + COMMENT_SECONDS
-        while True:
-            if loop.time() >= comment_at:
-                await link.send(frames.COMMENT)
-                comment_at = loop.time() + COMMENT_SECONDS
-            elif chunk := self._outbox.take():
-                await link.send(chunk)
-            else:
-                await self._wait(comment_at - loop.time())
-
-    async def _wait(self, seconds: float) -> None:
-        self._something.clear()
+        timer = loop.call_later(COMMENT_SECONDS, self._fall_due)
         try:
-            async with asyncio.timeout(seconds):
-                await self._something.wait()
-        except TimeoutError:
-            return
+            while True:
+                if self._comment_is_due:
+                    self._comment_is_due = False
+                    timer = loop.call_later(COMMENT_SECONDS, self._fall_due)
+                    await link.send(frames.COMMENT)
+                elif chunk := self._outbox.take():
+                    await link.send(chunk)
+                else:
+                    self._waiting = loop.create_future()
+                    await self._waiting
+        finally:
+            timer.cancel()
+
+    def _fall_due(self) -> None:
+        self._comment_is_due = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
     async def _catch_up(self, link: Link) -> None:
         """What came after Last-Event-ID, up to where the feed goes on: nothing is lost or doubled at that seam."""
