@@ -15,7 +15,7 @@ from apps.access.audit import Actor
 from apps.access.models import ApiKey, OAuthClient
 from apps.access.scopes import Grant, check_grants, grants_as_json
 from core import sql
-from core.errors import Conflict, NameTaken
+from core.errors import Conflict, NameTaken, NotFound
 from core.ids import uuid7
 from core.names import check_name
 
@@ -91,12 +91,15 @@ def create_oauth_client(name: str, grants: Iterable[Grant], *, actor: Actor = No
 
 def rotate_oauth_secret(client: OAuthClient, *, keep_tokens: bool = False, actor: Actor = None) -> str:
     """A new secret: with the old one no token can be had any more, and those it has end as a revoked key does.
+    Raises NotFound.
 
     `keep_tokens`: they run out by themselves instead, within the hour.
     """
     secret: str = generate_client_secret()
     with transaction.atomic():
-        application = Application.objects.select_for_update().get(pk=client.application_id)
+        application = Application.objects.select_for_update().filter(pk=client.application_id).first()
+        if application is None:
+            raise NotFound("There is no such client.")
         application.client_secret = secret
         application.save(update_fields=["client_secret", "updated"])
         if not keep_tokens:
@@ -122,10 +125,13 @@ def enable_oauth_client(client: OAuthClient, *, actor: Actor = None, reason: str
 
 
 def delete_oauth_client(client: OAuthClient, *, actor: Actor = None, reason: str = "") -> None:
-    """The client and its tokens are gone, with the same delay as a revoked key."""
+    """The client and its tokens are gone, with the same delay as a revoked key. Raises NotFound."""
     with transaction.atomic():
+        application = Application.objects.select_for_update().filter(pk=client.application_id).first()
+        if application is None:
+            raise NotFound("There is no such client.")
         audit.record(actor, "delete", "oauth-client", client.name, object_id=client.uid, reason=reason)
-        client.application.delete()
+        application.delete()
         credentials.forget()
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import orjson
 import psycopg
-from django.core.exceptions import DisallowedHost, RequestDataTooBig
-from django.db import DatabaseError, DataError, InterfaceError, OperationalError
+from django.core.exceptions import DisallowedHost, ObjectDoesNotExist, RequestDataTooBig
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
 from rest_framework import exceptions as drf
@@ -137,6 +137,12 @@ def as_domain_error(error: Exception) -> errors.DomainError | None:
             return errors.Forbidden()
         case drf.APIException():
             return errors.Invalid("The request is not valid.")
+        case ObjectDoesNotExist():
+            return errors.NotFound()
+        case IntegrityError() if isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
+            # What this call looked up was deleted before it could lock it.
+            logger.warning("http.deleted_meanwhile", exc_info=error)
+            return errors.NotFound()
         case DataError():
             # Validation lets nothing through that the database refuses; this keeps a hole in it from being a 500.
             logger.error("http.data_error", exc_info=error)

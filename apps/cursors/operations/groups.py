@@ -26,7 +26,8 @@ def delete_group(actor: audit.Actor, topic: TopicRef, name: str) -> None:
         if group is None:
             raise NotFound("There is no such group.")
         consumer = {"topic_id": topic.id, "consumer_id": group.consumer_id}
-        sql.run((LOCK_CONSUMER, consumer), (FORGET_MEMBERS, consumer))
+        if not sql.run((LOCK_CONSUMER, consumer), (FORGET_MEMBERS, consumer))[0]:
+            raise NotFound("There is no such group.")
         group.delete()
         delete_consumer(topic.id, group.consumer_id)
         audit.record(actor, "delete", "group", f"{topic.name}/{name}")
@@ -49,5 +50,5 @@ def _make(topic: TopicRef, name: str) -> int:
     except IntegrityError:
         found = _consumer_id(topic, name)  # somebody else's first commit came in between
         if found is None:
-            raise
+            raise NotFound("The group was deleted.") from None
         return found

@@ -9,7 +9,7 @@ from apps.cursors import operations as cursors
 from apps.cursors.operations import Filter
 from apps.destinations.models import Destination
 from apps.destinations.operations.make import save
-from apps.destinations.selectors.find import forget_found, get
+from apps.destinations.selectors.find import forget_found, get, locked
 from apps.destinations.selectors.shown import consumer_of, settings_of
 from apps.leases.operations.tidy import delete_consumer
 from core import notices
@@ -59,8 +59,8 @@ def remove(actor: audit.Actor, reference: str, *, reason: str | None = None) -> 
 
 
 def _locked(reference: str) -> Destination:
-    """Changes to one destination take turns; a pull does not wait for this lock but for the consumer's."""
-    return Destination.objects.select_for_update(of=("self",)).get(pk=get(reference).pk)
+    """Changes to one destination take turns; a pull does not wait for this lock but for the consumer's. Raises NotFound."""
+    return locked(get(reference))
 
 
 def _completed(destination: Destination, limits: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from apps.access import audit
 from apps.destinations.errors import NotAWebhook
 from apps.destinations.models import Destination, Type, WebhookSecret
-from apps.destinations.selectors.find import get
+from apps.destinations.selectors.find import get, locked
 from apps.destinations.webhooks.signing import new_secret
 
 BOTH_VALID = timedelta(days=1)
@@ -24,7 +24,7 @@ def add_secret(destination: Destination, secret: str | None) -> str:
 def rotate(actor: audit.Actor, reference: str, secret: str | None, *, reason: str | None = None) -> tuple[Destination, str]:
     """The destination and its new secret; requests carry both signatures for a day. Raises NotFound, NotAWebhook."""
     with transaction.atomic():
-        destination = webhook(reference)
+        destination = locked(webhook(reference))
         old = WebhookSecret.objects.select_for_update().filter(destination=destination)
         old.filter(expires_at=None).update(expires_at=Now() + BOTH_VALID)
         old.filter(expires_at__lt=Now()).delete()

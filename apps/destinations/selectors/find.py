@@ -67,3 +67,11 @@ def get(reference: str) -> Destination:
     if found is None:
         raise NotFound()
     return found
+
+
+def locked(found: Destination) -> Destination:
+    """As it is now, and so until the end of the transaction. Raises NotFound when it was deleted since it was looked up."""
+    row = Destination.objects.select_for_update(of=("self",)).filter(pk=found.pk).first()
+    if row is None:
+        raise NotFound()
+    return row

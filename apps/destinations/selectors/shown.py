@@ -8,10 +8,15 @@ from django.db.models import Q
 from apps.cursors.models import Consumer
 from apps.destinations.models import Destination
 from core.clock import rfc3339
+from core.errors import NotFound
 
 
 def consumer_of(destination: Destination) -> Consumer:
-    return Consumer.objects.get(topic_id=destination.topic_id, consumer_id=destination.consumer_id)
+    """Raises NotFound when the destination was deleted meanwhile."""
+    found = Consumer.objects.filter(topic_id=destination.topic_id, consumer_id=destination.consumer_id).first()
+    if found is None:
+        raise NotFound()
+    return found
 
 
 def consumers_of(destinations: Iterable[Destination]) -> dict[tuple[int, int], Consumer]:

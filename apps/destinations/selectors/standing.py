@@ -67,6 +67,14 @@ def _pause(status: Status) -> dict[str, Any]:
     }
 
 
+def shown_one(destination: Destination) -> dict[str, Any]:
+    """Raises NotFound when it was deleted meanwhile."""
+    found = shown([destination])
+    if not found:
+        raise NotFound()
+    return found[0]
+
+
 def in_state(rows: QuerySet[Destination], state: str) -> QuerySet[Destination]:
     """State is derived from leases and lag, so all of them are looked at: meant for hundreds, not for millions."""
     return rows.filter(pk__in=[found.destination.pk for found in standings(rows) if found.cause.state == state])

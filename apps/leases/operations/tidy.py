@@ -39,9 +39,10 @@ def delete_consumer(topic_id: int, consumer_id: int) -> None:
     """
     consumer = {"topic_id": topic_id, "consumer_id": consumer_id}
     sql.run((cursors.LOCK_CONSUMER, consumer))
-    while sql.run((SUPERSEDE, {**consumer, "limit": SUPERSEDE_BATCH}))[0]:
+    letters = DeadLetter.objects.filter(topic_id=topic_id, consumer_id=consumer_id)
+    # Again until nothing is left: a lease is being parked meanwhile, or a dead letter redriven, and each makes the other.
+    while letters.delete()[0] + len(sql.run((SUPERSEDE, {**consumer, "limit": SUPERSEDE_BATCH}))[0]):
         pass
-    DeadLetter.objects.filter(topic_id=topic_id, consumer_id=consumer_id).delete()
     sql.run((FORGET_SKIPPED, consumer))
     cursors.delete_consumer(topic_id, consumer_id)
     notices.publish(f"consumer:{consumer_id}")

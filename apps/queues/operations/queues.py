@@ -73,7 +73,7 @@ def purge(actor: audit.Actor, number: int, *, dead_too: bool = False, reason: st
     """Removes what is enqueued by now, dead letters only if asked; returns how many were removed at once.
 
     From its commit on nothing purged is handed out. What is left after the first batches is deleted by the sweep.
-    What schedules have planned ahead stays: it is not due yet.
+    What schedules have planned ahead stays: it is not due yet. Raises NotFound.
     """
     with transaction.atomic():
         queue = locked(number)
@@ -88,8 +88,10 @@ def purge(actor: audit.Actor, number: int, *, dead_too: bool = False, reason: st
         for schedule in spared:
             fire_safely(schedule)
     removed = sweep.purge(number, upto, dead_too)
-    queue.refresh_from_db()
-    return queue, removed
+    purged = Queue.objects.filter(id=number, deleted_at=None).first()
+    if purged is None:
+        raise NotFound("The queue was deleted.")
+    return purged, removed
 
 
 @transaction.atomic

@@ -88,7 +88,9 @@ def finish_purges() -> int:
 
 
 def _finish_purge(number: int) -> int:
-    queue = Queue.objects.get(id=number)
+    queue = Queue.objects.filter(id=number, deleted_at=None).first()
+    if queue is None:
+        return 0
     removed = purge(queue.id, queue.purged_to, queue.purge_dead)
     if not removed:
         settled = Now() - PURGE_SETTLES_AFTER

@@ -11,6 +11,7 @@ from apps.topics.models import DeletedTopic, Topic
 from apps.topics.operations.expire import may_delete
 from apps.topics.selectors import resolve
 from core import sql
+from core.errors import NotFound
 from core.exclusive import alone
 
 DROP_PARTITIONS = sql.statement(__file__, "drop_partitions")
@@ -28,7 +29,11 @@ def delete_topic(actor: audit.Actor, name: str) -> None:
     found = resolve.fresh_topic(name)
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            Topic.objects.get(id=found.id).delete()
+            # Locked, so that of two deletions the second finds nothing.
+            topic = Topic.objects.select_for_update().filter(id=found.id).first()
+            if topic is None:
+                raise NotFound("There is no such topic.")
+            topic.delete()
             # The protecting foreign keys are deferred: ask now, so that the answer is ours.
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             sql.run((DROP_PARTITIONS, {"topic_id": found.id}))

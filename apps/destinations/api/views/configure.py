@@ -15,7 +15,7 @@ from apps.destinations.operations.change import change, remove
 from apps.destinations.operations.make import make
 from apps.destinations.operations.pause import pause, resume
 from apps.destinations.selectors.find import get
-from apps.destinations.selectors.standing import shown
+from apps.destinations.selectors.standing import shown, shown_one
 from core import http, pages, parse
 from core.notes import note
 from core.openapi import answered, filters_of, page_of, problem, query_of, sent
@@ -33,7 +33,7 @@ def reach(request: Request, scope: str, reference: str) -> Destination:
 def answer_one(request: Request, destination: Destination, status: int = 200, secret: str | None = None) -> HttpResponse:
     """With a secret only where it has just been made."""
     headers = {"Location": f"/v1/event-destinations/{destination.uid}"} if status == 201 else None
-    thing = shown([destination])[0]
+    thing = shown_one(destination)
     if secret is not None:
         thing["webhook"] = {**thing["webhook"], "secret": secret}
     return http.answer(request._request, thing, status, headers)

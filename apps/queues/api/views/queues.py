@@ -15,6 +15,7 @@ from apps.queues.models import Queue
 from apps.queues.operations import queues as operations
 from apps.queues.selectors import QueueRow, find_queue
 from core import http, pages, parse
+from core.errors import NotFound
 from core.notes import note
 from core.openapi import answered, filters_of, page_of, problem, query_of, sent
 
@@ -83,7 +84,10 @@ class OneQueue(APIView):
     def get(self, request: Request, queue: str) -> HttpResponse:
         """The queue with its settings and its last sample."""
         found = allowed_queue(request, "read:queues", queue)
-        return http.answer(request._request, schemas.shown(Queue.objects.get(id=found.id)))
+        row = Queue.objects.filter(id=found.id, deleted_at=None).first()
+        if row is None:
+            raise NotFound("There is no such queue.")
+        return http.answer(request._request, schemas.shown(row))
 
     @extend_schema(
         operation_id="change_queue",
