@@ -70,7 +70,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "core.http.refuse_nul",
+    "core.paths.refuse_unnameable",
     "core.http.say_allowed",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -85,7 +85,7 @@ MIDDLEWARE = [
 
 # Requests of programs carry their credential with them: no session, no form token, no messages, no page.
 API_MIDDLEWARE = [
-    "core.http.refuse_nul",
+    "core.paths.refuse_unnameable",
     "core.http.say_allowed",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",

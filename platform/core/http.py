@@ -190,19 +190,6 @@ class AlwaysJson:
         return renderers[0], renderers[0].media_type
 
 
-def refuse_nul(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Middleware: U+0000 in a path is in no name, and in a query of the admin the database would choke on it."""
-
-    def respond(request: HttpRequest) -> HttpResponse:
-        if "\x00" in request.path:
-            return error_response(request, errors.NotFound())
-        if "%00" in request.META.get("QUERY_STRING", "") and not request.path.startswith("/v1/"):
-            return error_response(request, errors.InvalidParameter("U+0000 is not allowed here."))
-        return get_response(request)
-
-    return respond
-
-
 def say_allowed(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Middleware: DRF says Allow in every answer and counts OPTIONS in, which no view has. Here 405 alone says it."""
 

@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from core.paths import SENT_KEY
+
 # Headers that came more than once: joined by commas they could not be told from one that holds a comma.
 REPEATED_KEY = "towpath.repeated"
 
@@ -29,7 +31,7 @@ def build(scope: dict[str, Any], body: bytes) -> Environ:
     environ: Environ = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
-        "PATH_INFO": raw_path(scope),
+        "PATH_INFO": path_of(scope),
         "QUERY_STRING": scope["query_string"].decode("latin-1"),
         "SERVER_NAME": server[0],
         "SERVER_PORT": str(server[1] or 80),
@@ -45,17 +47,20 @@ def build(scope: dict[str, Any], body: bytes) -> Environ:
     }
     for name, value in scope["headers"]:
         _add(environ, variable(name), value.decode("latin-1"))
+    raw: bytes = scope.get("raw_path") or b""
+    if b"%" in raw or not raw.isascii():
+        environ[SENT_KEY] = raw.decode("latin-1")
     # After the headers: what was read counts, not what was announced.
     environ["CONTENT_LENGTH"] = str(len(body))
     environ["wsgi.input"] = io.BytesIO(body)
     return environ
 
 
-def raw_path(scope: dict[str, Any]) -> str:
+def path_of(scope: dict[str, Any]) -> str:
     """The path as WSGI wants it: percent-decoded bytes, read as latin-1, also when they are not UTF-8."""
-    raw = scope.get("raw_path")
-    path = unquote_to_bytes(raw) if raw else scope["path"].encode("utf-8", "surrogateescape")
-    return path.partition(b"?")[0].decode("latin-1") if raw else path.decode("latin-1")
+    raw: bytes | None = scope.get("raw_path")
+    path = unquote_to_bytes(raw.partition(b"?")[0]) if raw else scope["path"].encode("utf-8", "surrogateescape")
+    return path.decode("latin-1")
 
 
 def _add(environ: Environ, name: str, value: str) -> None:

@@ -28,7 +28,7 @@ class Exchange:
     def __init__(self, gateway: "Gateway", scope: dict[str, Any], receive: bodies.Receive, send: Send) -> None:
         self.gateway, self.scope, self.receive, self._send = gateway, scope, receive, send
         self.began = time.monotonic()
-        self.path = environ.raw_path(scope)
+        self.path = environ.path_of(scope)
         self.call_name = f"{scope['method']} {self.path}"
         self.request_id = http.sane_request_id(environ.header(scope["headers"], b"x-request-id"))
         self.environ: environ.Environ = {}
@@ -162,7 +162,7 @@ class Exchange:
                 "request",
                 request_id=self.request_id,
                 method=self.scope["method"],
-                path=self.path,  # without the query: it may hold ?grant=
+                path=self.path.partition("?")[0],  # without a query, also an encoded one: it may hold ?grant=
                 status=self.status,
                 ms=round(took * 1000, 1),
                 waited_ms=round(self.waited * 1000, 1),

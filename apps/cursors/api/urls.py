@@ -1,9 +1,19 @@
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, path, register_converter
+from django.urls.converters import PathConverter
 
 from apps.cursors.api.views import consuming, groups
 
 PARTITION = "topics/<str:topic>/partitions/<int:partition>"
 GROUP = "topics/<str:topic>/groups/<str:group>"
+
+
+class Rest(PathConverter):
+    """All that follows: a member may be called anything, with slashes and line ends, and must be able to leave."""
+
+    regex = "(?s:.+)"
+
+
+register_converter(Rest, "rest")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("topics/<str:topic>/consume", consuming.ConsumeAll.as_view()),
@@ -12,5 +22,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("topics/<str:topic>/groups", groups.Groups.as_view()),
     path(GROUP, groups.OneGroup.as_view()),
     path(f"{GROUP}/assignments", consuming.Assignments.as_view()),
-    path(f"{GROUP}/assignments/<path:member>", consuming.OneAssignment.as_view()),
+    path(f"{GROUP}/assignments/<rest:member>", consuming.OneAssignment.as_view()),
 ]
