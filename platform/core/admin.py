@@ -21,6 +21,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from unfold import paginator
 from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from core.errors import DomainError
@@ -34,6 +35,19 @@ class InfinitePaginator(paginator.InfinitePaginator):
     @cached_property
     def count(self) -> int:
         return self.per_page * LAST_PAGE
+
+
+class LookedUpList(ChangeList):
+    """A list whose rows show more than their own columns, looked up for all rows of the page at once."""
+
+    def look_up(self, request: HttpRequest, rows: list[Any]) -> None:
+        """Puts it on the rows."""
+        raise NotImplementedError
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.result_list = list(self.result_list)
+        self.look_up(request, self.result_list)
 
 
 class RuntimeAdmin(ModelAdmin):

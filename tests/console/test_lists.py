@@ -78,3 +78,17 @@ def test_a_button_that_would_do_nothing_says_why(login):
     dead = world.dead_event(queue)
     html = client.get(f"/admin/queues/queue/{queue.pk}/events/{dead}/").content.decode()
     assert ">Redrive…</a>" in html and 'disabled title="Not with your role.">Discard…' in html and "Run now" not in html
+
+
+@pytest.mark.parametrize("path", ["queues/queue/", "access/apikey/", "channels/channel/", "access/audit/", "console/bulk/"])
+def test_an_empty_list_says_so_and_proposes_nothing_that_cannot_be_done(login, path):
+    client = login("Viewer")
+    html = client.get(f"/admin/{path}").content.decode()
+    assert "There are none yet." in html and "Make one" not in html and "new item" not in html
+    if path != "console/bulk/":
+        found = client.get(f"/admin/{path}?q=nothing").content.decode()
+        assert "Nothing matches." in found and 'href="?">Show all' in found
+
+
+def test_an_empty_list_leads_to_the_form_of_who_may_make_one(login):
+    assert 'href="/admin/access/apikey/add/">Make one' in login("Admin").get("/admin/access/apikey/").content.decode()

@@ -8,22 +8,10 @@ from apps.channels.models import Channel, ChannelGrant
 from apps.channels.operations import grants
 from apps.channels.operations.delete import delete
 from apps.channels.selectors.channels import live_connections
-from core.admin import Action, ReasonForm, confirm, demand, person
+from core.admin import Action, confirm, demand, person, typed
 from core.words import counted
 
 DELETE, REVOKE = "console.delete", "console.manage_clients"
-
-
-class NamedForm(ReasonForm):
-    """For what cannot be undone: the name is typed."""
-
-    expected = ""
-    name = forms.CharField(max_length=200, label="Name of the channel", help_text="Type it, to be sure.")
-
-    def clean_name(self) -> str:
-        if self.cleaned_data["name"] != self.expected:
-            raise forms.ValidationError(f"This is not {self.expected}.")
-        return self.expected
 
 
 def delete_channel(request: HttpRequest, channel: Channel) -> HttpResponse:
@@ -40,9 +28,10 @@ def delete_channel(request: HttpRequest, channel: Channel) -> HttpResponse:
         f"Sequence {channel.last_sequence + 1} is taken: every cursor from before is answered 410.",
         f"{counted(open_now, 'live connection is', 'live connections are')} told to start over.",
     ]
-    form_class = type("DeleteForm", (NamedForm,), {"expected": channel.name})
     back = reverse("admin:channels_channel_changelist")
-    return confirm(request, Action(f"Delete {channel.name}", effects, "Delete", perform, back, form_class, danger=True))
+    return confirm(
+        request, Action(f"Delete {channel.name}", effects, "Delete", perform, back, typed(channel.name), danger=True)
+    )
 
 
 def revoke_grant(request: HttpRequest, grant: ChannelGrant, back: str) -> HttpResponse:

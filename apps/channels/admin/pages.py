@@ -18,27 +18,23 @@ from apps.channels.admin import actions
 from apps.channels.models import Channel, ChannelGrant
 from apps.channels.operations import grants
 from apps.channels.selectors.channels import documents, grants_of, latest_events, live_connections, one_event
-from core import masking
-from core.admin import RuntimeAdmin, demand, may, person
+from core import masking, payloads
+from core.admin import LookedUpList, RuntimeAdmin, demand, may, person
 from core.clock import rfc3339
-from core.json_text import indented
 from core.masking import shown_payload
 from core.words import ago, count
 
 PAYLOADS = "console.view_payloads"
 EVENTS, DOCUMENTS, GRANTS, AUDIT = 50, 50, 50, 20
-CHARACTERS = 32_768  # of a text in a page; the whole is behind the link to raw
 GRANT_SECONDS = 300
 
 
-class ChannelList(ChangeList):
+class ChannelList(LookedUpList):
     """One query for the live connections of all channels of the page."""
 
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        self.result_list = list(self.result_list)
-        live = live_connections([channel.name for channel in self.result_list])
-        for channel in self.result_list:
+    def look_up(self, request: HttpRequest, rows: list[Any]) -> None:
+        live = live_connections([channel.name for channel in rows])
+        for channel in rows:
             channel.live = live[channel.name]
 
 
@@ -122,25 +118,18 @@ class ChannelAdmin(RuntimeAdmin):
     def event(self, request: HttpRequest, number: int, sequence: int) -> HttpResponse:
         demand(request, self.view_permission)
         channel, found = self._channel(request, number), _event(number, sequence)
-        may_read = may(request, PAYLOADS)
-        text = shown_payload(found.data or "") if may_read else ""
         context = {
             "channel": channel,
             "event": found,
-            "may_read": may_read,
-            "payload": readable(text),
-            "is_cut": len(text) > CHARACTERS,
+            **payloads.viewed(found.data, may(request, PAYLOADS)),
             "list_url": _page_of(number),
             "list_name": f"channel {channel.name}",
         }
         return self.page(request, "channels/event.html", f"Event {sequence} of {channel.name}", context)
 
     def raw(self, request: HttpRequest, number: int, sequence: int) -> HttpResponse:
-        """Byte for byte what is stored (but for hidden fields), as plain text whatever it is."""
         demand(request, PAYLOADS)
-        headers = {"Content-Disposition": f'inline; filename="{sequence}.txt"', "X-Content-Type-Options": "nosniff"}
-        text = shown_payload(_event(number, sequence).data or "").encode()
-        return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
+        return payloads.raw(_event(number, sequence).data, sequence)
 
     def _channel(self, request: HttpRequest, number: int) -> Channel:
         return get_object_or_404(self.get_queryset(request).select_related("kind"), pk=number)
@@ -151,7 +140,7 @@ class ChannelAdmin(RuntimeAdmin):
 
 def shown(request: HttpRequest, channel: Channel) -> dict[str, Any]:
     may_read = may(request, PAYLOADS)
-    found = documents(channel.pk, DOCUMENTS + 1, CHARACTERS) if may_read else []
+    found = documents(channel.pk, DOCUMENTS + 1, payloads.SHOWN_CHARACTERS) if may_read else []
     before = request.GET.get("before", "")
     events = latest_events(channel.pk, EVENTS + 1, *([int(before)] if before.isdecimal() and len(before) < 19 else []))
     return {
@@ -159,7 +148,7 @@ def shown(request: HttpRequest, channel: Channel) -> dict[str, Any]:
         "kept": kept(channel),
         "live": live_connections([channel.name])[channel.name],
         "may_read": may_read,
-        "documents": [(document, readable(shown_payload(document.text))) for document in found[:DOCUMENTS]],
+        "documents": [(document, payloads.readable(shown_payload(document.text))) for document in found[:DOCUMENTS]],
         "more_documents": len(found) > DOCUMENTS,
         "events": events[:EVENTS],
         "earlier": events[EVENTS - 1].sequence if len(events) > EVENTS else None,
@@ -177,14 +166,6 @@ def kept(channel: Channel) -> str:
     if channel.oldest_sequence > channel.last_sequence:
         return "none"
     return f"{count(channel.oldest_sequence)} to {count(channel.last_sequence)}"
-
-
-def readable(text: str) -> str:
-    """Set out in lines, unless that would be cut."""
-    if len(text) >= CHARACTERS:
-        return text[:CHARACTERS]
-    lines = indented(text)
-    return lines if len(lines) <= 4 * CHARACTERS else text
 
 
 def _event(number: int, sequence: int) -> Any:

@@ -18,7 +18,7 @@ from apps.destinations.models import Destination
 from apps.destinations.operations import dead_letters as operations
 from apps.leases.models import DeadLetter, Death
 from apps.queues.models import Queue
-from core import admin, masking
+from core import admin, masking, payloads
 from core.admin import Action, ReasonForm, confirm, demand, may, person
 from core.clock import parse_time, rfc3339
 from core.errors import DomainError
@@ -30,7 +30,6 @@ from core.pages import decode_cursor, encode_cursor
 from core.sequence import sequence
 
 SHOWN = 50
-SHOWN_CHARACTERS = 32_768
 PAYLOADS, REDRIVE, PURGE, PUBLISH = "console.view_payloads", "console.redrive", "console.purge", "console.publish_test"
 SEQUENCE_MEMBER = len(',"sequence":"003.00000000000000000120"}')
 
@@ -96,15 +95,12 @@ def letter(request: HttpRequest, number: int, identifier: UUID) -> TemplateRespo
     demand(request, "console.view_console")
     home = destination(number)
     found = _letter(home, identifier)
-    text = shown_payload(found.body) if may(request, PAYLOADS) else ""
     context = {
         "destination": home,
         "letter": found,
         "sequence": sequence(found.partition, found.offset),
         "is_dead": found.state == Death.DEAD,
-        "may_read": may(request, PAYLOADS),
-        "payload": indented(text) if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS],
-        "is_cut": len(text) > SHOWN_CHARACTERS,
+        **payloads.viewed(found.body, may(request, PAYLOADS)),
         "may_redrive": may(request, REDRIVE),
         "may_discard": may(request, PURGE),
         "may_resubmit": may(request, PAYLOADS) and may(request, PUBLISH),

@@ -23,7 +23,7 @@ from apps.destinations.selectors.cause import STATES
 from apps.destinations.selectors.standing import standings
 from apps.destinations.selectors.trend import trends, workers
 from apps.leases.selectors import leases
-from core.admin import demand, may
+from core.admin import LookedUpList, demand, may
 from core.csv_file import CsvAdmin
 
 LEASES_SHOWN, WORKERS_SHOWN, AUDIT_SHOWN = 50, 20, 20
@@ -47,13 +47,11 @@ class StateFilter(admin.SimpleListFilter):
         return queryset.filter(pk__in=[each.destination.pk for each in found])
 
 
-class DestinationList(ChangeList):
-    def get_results(self, request: HttpRequest) -> None:
+class DestinationList(LookedUpList):
+    def look_up(self, request: HttpRequest, rows: list[Any]) -> None:
         """Adds to the rows of this page where they stand."""
-        super().get_results(request)
-        self.result_list = list(self.result_list)
-        found = rows(self.result_list, getattr(request, "standings", None))
-        for row in self.result_list:
+        found = cells.rows(rows, getattr(request, "standings", None))
+        for row in rows:
             row.shown = found.get(row.pk)
         self.matching = matching(request.GET)
 

@@ -18,18 +18,16 @@ from apps.leases.admin import seeking
 from apps.leases.operations.seek import seek_group
 from apps.topics.selectors.resolve import topic_of_id
 from core import words
-from core.admin import RuntimeAdmin, demand, may, person
+from core.admin import LookedUpList, RuntimeAdmin, demand, may, person
 
 AUDIT_SHOWN = 20
 
 
-class GroupList(ChangeList):
-    def get_results(self, request: HttpRequest) -> None:
+class GroupList(LookedUpList):
+    def look_up(self, request: HttpRequest, rows: list[Any]) -> None:
         """Adds to the rows of this page where they stand."""
-        super().get_results(request)
-        self.result_list = list(self.result_list)
-        found = standing(self.result_list)
-        for row in self.result_list:
+        found = standing(rows)
+        for row in rows:
             row.places = found[row.consumer_id]
 
 

@@ -13,31 +13,15 @@ from apps.queues.operations import dead_letters
 from apps.queues.operations import queues as operations
 from apps.queues.operations.sweep import LIVING
 from apps.queues.selectors import queue_of, standing
-from core.admin import NOT_WITH_THIS_ROLE, Action, Button, ReasonForm, confirm, demand, may, person
+from core.admin import NOT_WITH_THIS_ROLE, Action, Button, TypedForm, confirm, demand, may, person, typed
 from core.words import counted
 
 PAUSE, REDRIVE, PURGE, DELETE = "console.pause", "console.redrive", "console.purge", "console.delete"
 Answer = Callable[[HttpRequest, Queue, str], HttpResponse]
 
 
-class NamedForm(ReasonForm):
-    """For what cannot be undone: the name is typed."""
-
-    expected = ""
-    name = forms.CharField(max_length=200, label="Name of the queue", help_text="Type it, to be sure.")
-
-    def clean_name(self) -> str:
-        if self.cleaned_data["name"] != self.expected:
-            raise forms.ValidationError(f"This is not {self.expected}.")
-        return self.expected
-
-
-class PurgeForm(NamedForm):
+class PurgeForm(TypedForm):
     dead_letters = forms.BooleanField(required=False, label="Dead letters too")
-
-
-def _named(queue: Queue, form: type[NamedForm]) -> type[NamedForm]:
-    return type(form.__name__, (form,), {"expected": queue.name})
 
 
 def pause(request: HttpRequest, chosen: Sequence[Queue], back: str, bulk: str = "") -> HttpResponse:
@@ -91,7 +75,9 @@ def _purge(request: HttpRequest, queue: Queue, back: str) -> HttpResponse:
         "What workers hold is removed too: their acknowledgement is answered 409.",
         "It cannot be undone.",
     ]
-    action = Action(f"Purge {queue.name}", effects, "Purge", perform, back, form_class=_named(queue, PurgeForm), danger=True)
+    action = Action(
+        f"Purge {queue.name}", effects, "Purge", perform, back, form_class=typed(queue.name, PurgeForm), danger=True
+    )
     return confirm(request, action)
 
 
@@ -105,7 +91,7 @@ def _delete(request: HttpRequest, queue: Queue, back: str) -> HttpResponse:
         f"{counted(queue.schedules.count(), 'schedule')} of it end too.",
         "Waiting claims and later acknowledgements are answered 404. It cannot be undone.",
     ]
-    form_class, back = _named(queue, NamedForm), reverse("admin:queues_queue_changelist")
+    form_class, back = typed(queue.name), reverse("admin:queues_queue_changelist")
     return confirm(request, Action(f"Delete {queue.name}", effects, "Delete", perform, back, form_class, danger=True))
 
 

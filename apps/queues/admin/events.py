@@ -9,10 +9,10 @@ from django.urls import reverse
 from apps.queues.admin import actions
 from apps.queues.models import Queue, QueueEvent, State
 from apps.queues.selectors import events
+from core import payloads
 from core.admin import demand, may, page
 from core.csv_file import MOST, as_file
-from core.json_text import indented
-from core.masking import shown_payload, shown_text
+from core.masking import shown_text
 from core.names import as_uuid
 
 PAYLOADS = "console.view_payloads"
@@ -21,7 +21,6 @@ TITLES = (
     "id", "state", "priority", "attempts", "enqueued", "scheduled", "due", "died", "groupKey", "idempotencyKey", "worker",
     "error",
 )  # fmt: skip
-SHOWN_CHARACTERS = 32_768  # of a payload in the page; the whole is behind the link to raw
 
 
 def browse(request: HttpRequest, queue: Queue) -> dict[str, Any]:
@@ -59,14 +58,10 @@ def _row(event: QueueEvent) -> tuple[Any, ...]:
 def show(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
     demand(request, "console.view_console")
     found = _event(queue, event)
-    may_read = may(request, PAYLOADS)
-    text = shown_payload(found.payload) if may_read else ""
     context = {
         "queue": queue,
         "event": found,
-        "may_read": may_read,
-        "payload": _readable(text),
-        "is_cut": len(text) > SHOWN_CHARACTERS,
+        **payloads.viewed(found.payload, may(request, PAYLOADS)),
         "buttons": actions.buttons_of_event(request, queue, found),
         "list_url": reverse("admin:queues_queue_change", args=[queue.pk]) + f"?state={found.state}#events",
         "list_name": f"queue {queue.name}",
@@ -75,19 +70,8 @@ def show(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
 
 
 def raw(request: HttpRequest, queue: Queue, event: UUID) -> HttpResponse:
-    """Byte for byte what is stored (but for hidden fields), as plain text whatever it is."""
     demand(request, PAYLOADS)
-    headers = {"Content-Disposition": f'inline; filename="{event}.txt"', "X-Content-Type-Options": "nosniff"}
-    text = shown_payload(_event(queue, event).payload).encode()
-    return HttpResponse(text, content_type="text/plain; charset=utf-8", headers=headers)
-
-
-def _readable(text: str) -> str:
-    """Set out in lines, unless that would be cut."""
-    if len(text) > SHOWN_CHARACTERS:
-        return text[:SHOWN_CHARACTERS]
-    lines = indented(text)
-    return lines if len(lines) <= 4 * SHOWN_CHARACTERS else text
+    return payloads.raw(_event(queue, event).payload, event)
 
 
 def _event(queue: Queue, event: UUID) -> QueueEvent:

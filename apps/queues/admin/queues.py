@@ -16,7 +16,7 @@ from apps.access.models import Audit
 from apps.queues.admin import actions, events
 from apps.queues.models import Queue
 from apps.queues.selectors import Standing, standing, standings, trend
-from core.admin import may
+from core.admin import LookedUpList, may
 from core.csv_file import CsvAdmin, batches
 from core.words import ago, count, rate
 
@@ -24,14 +24,12 @@ SPANS = {"1h": (3_600, 30), "24h": (86_400, 300), "7d": (604_800, 1_800)}
 AUDIT_SHOWN = 20
 
 
-class Sampled(ChangeList):
+class Sampled(LookedUpList):
     """One query for the samples of all queues of the page."""
 
-    def get_results(self, request: HttpRequest) -> None:
-        super().get_results(request)
-        self.result_list = list(self.result_list)
-        stats = standings([queue.pk for queue in self.result_list])
-        for queue in self.result_list:
+    def look_up(self, request: HttpRequest, rows: list[Any]) -> None:
+        stats = standings([queue.pk for queue in rows])
+        for queue in rows:
             queue.stats = stats.get(queue.pk)
 
 

@@ -19,9 +19,8 @@ from apps.queues.models import Schedule
 from apps.queues.operations import schedules as operations
 from apps.queues.operations.firing import FAULTS, rule_of
 from apps.queues.timetable import next_times
-from core.admin import NOT_WITH_THIS_ROLE, Action, Button, RuntimeAdmin, confirm, demand, may, person
-from core.json_text import indented
-from core.masking import shown_payload
+from core import payloads
+from core.admin import NOT_WITH_THIS_ROLE, Action, Button, LookedUpList, RuntimeAdmin, confirm, demand, may, person
 from core.sql import database_time
 from core.words import ago
 
@@ -29,12 +28,11 @@ PAYLOADS, RUN, SWITCH = "console.view_payloads", "console.redrive", "console.pau
 AUDIT_SHOWN = 20
 
 
-class ScheduleList(ChangeList):
-    def get_results(self, request: HttpRequest) -> None:
+class ScheduleList(LookedUpList):
+    def look_up(self, request: HttpRequest, rows: list[Any]) -> None:
         """One look at the database's clock for all rows of the page."""
-        super().get_results(request)
-        self.result_list, now = list(self.result_list), database_time()
-        for row in self.result_list:
+        now = database_time()
+        for row in rows:
             row.now = now
 
 
@@ -84,8 +82,7 @@ class ScheduleAdmin(RuntimeAdmin):
             "rule": said(row),
             "times": times,
             "fault": row.error or fault,
-            "may_read": may(request, PAYLOADS),
-            "payload": indented(shown_payload(row.payload)) if may(request, PAYLOADS) else "",
+            **payloads.viewed(row.payload, may(request, PAYLOADS)),
             "buttons": _buttons(request, row),
             "audit": Audit.objects.filter(object_kind="schedule", object_id=str(row.uid)).order_by("-id")[:AUDIT_SHOWN],
         }

@@ -10,11 +10,11 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from apps.topics.hashing import partition_for
 from apps.topics.models import Topic
 from apps.topics.selectors.browsing import PartitionNow, Seen, SeenPage, TopicNow, latest, offset_since, one, scan
+from core import payloads
 from core.admin import demand, may, page
 from core.csv_file import MOST, as_file
 from core.errors import InvalidField
-from core.json_text import indented
-from core.masking import HIDDEN, shown_field, shown_payload
+from core.masking import HIDDEN, shown_field
 from core.sequence import MAX_OFFSET, parse_sequence
 
 PAYLOADS = "console.view_payloads"
@@ -22,7 +22,6 @@ LIMIT = 50
 TITLES = ("sequence", "appended", "kind", "type", "source", "subject", "idOrKey", "partitionKey", "bytes")
 AT_ONCE, SCANS = 500, 200
 """Of a file: events read at once, and how often at most, where few of them match."""
-SHOWN_CHARACTERS = 32_768  # of a payload in the page; the whole is behind the link to raw
 
 
 class BrowseForm(forms.Form):
@@ -114,15 +113,8 @@ def _row(event: Seen) -> tuple[Any, ...]:
 
 def show(request: HttpRequest, topic: Topic, partition: int, offset: int) -> HttpResponse:
     event = veiled(_event(topic, partition, offset))
-    may_read = may(request, PAYLOADS)
-    text = shown_payload(event.body or "") if may_read else ""
-    context = {
-        "topic": topic,
-        "event": event,
-        "may_read": may_read,
-        "payload": text[:SHOWN_CHARACTERS] if event.is_record else _readable(text),
-        "is_cut": len(text) > SHOWN_CHARACTERS,
-    }
+    seen = payloads.viewed(event.body, may(request, PAYLOADS), is_json=not event.is_record)
+    context = {"topic": topic, "event": event, **seen}
     return page(request, "topics/event.html", f"Event {event.sequence}", context)
 
 
@@ -137,18 +129,10 @@ def veiled(event: Seen) -> Seen:
     return replace(event, key=key, type=type_, source=source, subject=subject, partition_key=place)
 
 
-def _readable(text: str) -> str:
-    """Set out in lines, unless that would be cut."""
-    lines = indented(text) if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS]
-    return lines if len(lines) <= 4 * SHOWN_CHARACTERS else text
-
-
 def raw(request: HttpRequest, topic: Topic, partition: int, offset: int) -> HttpResponse:
-    """Byte for byte what is stored (but for hidden fields), as plain text whatever it is."""
     demand(request, PAYLOADS)
     event = _event(topic, partition, offset)
-    headers = {"Content-Disposition": f'inline; filename="{event.sequence}.txt"', "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(shown_payload(event.body or "").encode(), content_type="text/plain; charset=utf-8", headers=headers)
+    return payloads.raw(event.body, event.sequence)
 
 
 def _event(topic: Topic, partition: int, offset: int) -> Seen:

@@ -15,17 +15,15 @@ from apps.topics.admin import events, publishing
 from apps.topics.models import Repair, Sweep, Topic
 from apps.topics.selectors.browsing import TopicNow, cold_now, topics_now
 from core import words
-from core.admin import demand, may
+from core.admin import LookedUpList, demand, may
 from core.csv_file import CsvAdmin, batches
 
 
-class TopicList(ChangeList):
-    def get_results(self, request: HttpRequest) -> None:
+class TopicList(LookedUpList):
+    def look_up(self, request: HttpRequest, rows: list[Any]) -> None:
         """Adds to the rows of this page how their partitions stand."""
-        super().get_results(request)
-        self.result_list = list(self.result_list)
-        found = topics_now(row.pk for row in self.result_list)
-        for row in self.result_list:
+        found = topics_now(row.pk for row in rows)
+        for row in rows:
             row.now = found.get(row.pk)
 
 
