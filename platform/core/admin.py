@@ -3,6 +3,7 @@
 Permissions are the console's own (apps.console.models.Role): a page or action names one, never a role.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,6 +25,7 @@ from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
+from core import words
 from core.errors import DomainError
 
 LAST_PAGE = 1_000  # an OFFSET further down would be a slow page that nobody reads
@@ -92,13 +94,27 @@ class RuntimeAdmin(ModelAdmin):
         return self.show(request, row)
 
     def show(self, request: HttpRequest, row: Any) -> HttpResponse:
-        shown = [(field.verbose_name, getattr(row, field.attname)) for field in row._meta.concrete_fields]
+        shown = [(field.verbose_name, said(getattr(row, field.attname))) for field in row._meta.concrete_fields]
         return self.page(request, "console/row.html", str(row), {"shown": shown})
 
     def page(self, request: HttpRequest, template: str, title: str, context: Mapping[str, Any]) -> TemplateResponse:
         """With the way back to the list."""
         back = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
         return page(request, template, title, {"list_url": back, "list_name": self.opts.verbose_name_plural, **context})
+
+
+def said(value: Any) -> Any:
+    """A stored value in words."""
+    match value:
+        case None | "":
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return words.moment(value)
+        case dict() | list():
+            return json.dumps(value, ensure_ascii=False)
+    return value
 
 
 def may(request: HttpRequest, permission: str) -> bool:

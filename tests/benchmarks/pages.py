@@ -52,6 +52,8 @@ PAGES = """
 /admin/cursors/group/
 /admin/cursors/group/?topic__id__exact={topic}
 /admin/cursors/group/{group}/change/
+/admin/cursors/group/{group}/seek/
+/admin/cursors/group/{group}/seek/?to=oldest
 /admin/leases/
 /admin/leases/?kind=group
 /admin/leases/?kind=queue
@@ -143,6 +145,14 @@ PAGES = """
 FILES = """
 /admin/access/audit/csv/
 /admin/destinations/destination/csv/
+/admin/leases/csv/
+/admin/leases/csv/?kind=queue
+/admin/dead-letters/csv/
+/admin/dead-letters/{destination}/{fingerprint}/csv/
+/admin/queues/queue/csv/
+/admin/queues/queue/{queue}/events/csv/
+/admin/topics/topic/csv/
+/admin/topics/topic/{topic}/events/csv/?partition=3&start=0
 """.split()
 
 
@@ -157,13 +167,12 @@ def main() -> None:
 def report(names: dict[str, Any]) -> None:
     client = logged_in()
     print(f"{'page':88} {'queries':>7} {'ms':>6} {'elapsed':>7}")
-    worst = [measure(client, path.format(**names)) for path in PAGES]
+    pages = [measure(client, path.format(**names)) for path in PAGES]
     files = [measure(client, path.format(**names), float("inf"), 1) for path in FILES]
-    over = sum(queries >= MOST_QUERIES or ms >= MOST_MS for queries, ms in worst)
-    print(
-        f"\n{over} of {len(worst)} pages over {MOST_QUERIES} queries or {MOST_MS:.0f} ms, and {len(files)} files,", end=" "
-    )
-    print(f"at a scale of {pages_data.SCALE}")
+    over = sum(queries >= MOST_QUERIES or ms >= MOST_MS for queries, ms in pages)
+    over += sum(queries >= MOST_QUERIES for queries, _ in files)
+    measured = f"{over} of {len(pages)} pages and {len(files)} files"
+    print(f"\n{measured} over {MOST_QUERIES} queries or {MOST_MS:.0f} ms, at a scale of {pages_data.SCALE}")
 
 
 def logged_in() -> Any:

@@ -14,7 +14,7 @@ from core.masking import shown_text
 from core.pages import encode_cursor
 from core.sequence import sequence
 
-AT_ONCE = 500
+AT_ONCE = 2_000
 LEASES = ("kind", "of", "worker", "since", "state", "ends", "attempt", "events", "what", "id", "error")
 GROUPS = ("kind", "of", "error", "number", "isMore", "firstSeen", "lastSeen", "fingerprint")
 LETTERS = ("event", "id", "firstHandedOut", "died", "deliveries", "deaths", "error")

@@ -20,7 +20,7 @@ from core.sequence import MAX_OFFSET, parse_sequence
 PAYLOADS = "console.view_payloads"
 LIMIT = 50
 TITLES = ("sequence", "appended", "kind", "type", "source", "subject", "idOrKey", "partitionKey", "bytes")
-AT_ONCE, SCANS = 500, 200
+AT_ONCE, SCANS = 2_000, 200
 """Of a file: events read at once, and how often at most, where few of them match."""
 
 
