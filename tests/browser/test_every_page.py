@@ -32,7 +32,8 @@ NO_PAGES = """
     leases_csv dead_letters_csv dead_letter_group_csv access_audit_csv destinations_destination_csv
     queues_queue_csv queues_queue_events_csv topics_topic_csv topics_topic_events_csv
     queues_queue_event_raw topics_topic_event_raw channels_channel_event_raw
-    channels_channel_revoke access_oauthclient_enable access_oauthclient_remove access_apikey_rotate
+    channels_channel_revoke access_oauthclient_enable access_oauthclient_remove access_oauthclient_rotate
+    access_apikey_rotate
     search login logout password_change password_change_done autocomplete jsi18n view_on_site app_list
     auth_user_password_change
 """.split()

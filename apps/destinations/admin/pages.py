@@ -14,21 +14,14 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter, RelatedDropdownF
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from apps.access.models import Audit
-from apps.destinations.admin import cells, letters, pausing, seeking, sending, tending
-from apps.destinations.admin.cells import Row, rows
+from apps.destinations.admin import cells, letters, one, pausing, seeking, sending, tending
+from apps.destinations.admin.cells import Row
 from apps.destinations.admin.matching import matching
 from apps.destinations.models import Destination, Type
 from apps.destinations.selectors.cause import STATES
 from apps.destinations.selectors.standing import standings
-from apps.destinations.selectors.trend import trends, workers
-from apps.leases.selectors import leases
 from core.admin import LookedUpList, demand, may
 from core.csv_file import CsvAdmin
-
-LEASES_SHOWN, WORKERS_SHOWN, AUDIT_SHOWN = 50, 20, 20
-# What the chart shows: seconds back, and seconds a point.
-SPANS = {"1h": (3_600, 60), "24h": (86_400, 600), "7d": (604_800, 3_600)}
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -157,12 +150,12 @@ class DestinationAdmin(CsvAdmin):
         return sending.again(request, _webhook(number), _url(number))
 
     def show(self, request: HttpRequest, row: Destination) -> HttpResponse:
-        return self.page(request, "destinations/destination.html", f"Destination {row.name}", _shown(request, row))
+        return self.page(request, "destinations/destination.html", f"Destination {row.name}", one.shown(request, row))
 
     def live(self, request: HttpRequest, number: int) -> HttpResponse:
         """The part of the page that renews itself."""
         demand(request, self.view_permission)
-        return render(request, "destinations/destination_live.html", _shown(request, _named(number)))
+        return render(request, "destinations/destination_live.html", one.shown(request, _named(number)))
 
 
 def _cell(row: Destination, say: Any) -> str:
@@ -180,45 +173,3 @@ def _webhook(number: int) -> Destination:
 
 def _url(number: int) -> str:
     return reverse("admin:destinations_destination_change", args=[number])
-
-
-def _shown(request: HttpRequest, row: Destination) -> dict[str, Any]:
-    key = (row.topic_id, row.consumer_id)
-    span = request.GET.get("span", "1h") if request.GET.get("span") in SPANS else "1h"
-    seconds, step = SPANS[span]
-    history = trends([key], seconds, step).get(key)
-    steps = history.steps if history else ()
-    audit = Audit.objects.filter(object_kind__in=("destination", "lease", "dead-letter"), object_name=row.name).order_by(
-        "-id"
-    )
-    return {
-        "destination": row,
-        "stands": rows([row]).get(row.pk),
-        "leases": leases(*key, limit=LEASES_SHOWN + 1),
-        "leases_shown": LEASES_SHOWN,
-        "workers": workers(*key, limit=WORKERS_SHOWN),
-        "audit": audit[:AUDIT_SHOWN],
-        "span": span,
-        "spans": list(SPANS),
-        "lag_events": [(point.at, float(point.lag_events)) for point in steps],
-        "lag_seconds": [(point.at, point.lag_seconds) for point in steps],
-        "may_pause": may(request, pausing.PAUSE),
-        "may_settle": may(request, tending.SETTLE),
-        "may_seek": may(request, seeking.SEEK),
-        "letters": letters.letters(row),
-        "letters_shown": letters.SHOWN,
-        "may_redrive": may(request, letters.REDRIVE),
-        "may_discard": may(request, letters.DISCARD),
-        **(_pushed(request, row) if row.type != Type.DURABLE_CONSUMER else {}),
-    }
-
-
-def _pushed(request: HttpRequest, row: Destination) -> dict[str, Any]:
-    """Where it pushes to and how that goes; secrets are on no page."""
-    return {
-        "target": list(row.settings.get(row.type.lower(), {}).items()),
-        "push": sending.push_state(row),
-        "attempts": sending.shown_attempts(row) if row.type == Type.WEBHOOK else [],
-        "may_test": may(request, sending.TEST),
-        "may_read": may(request, "console.view_payloads"),
-    }
