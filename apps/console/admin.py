@@ -47,11 +47,12 @@ class PersonAdmin(ForSuperusers, UserAdmin):  # type: ignore[misc, type-arg]
     change_password_form = AdminPasswordChangeForm
     list_display = ("username", "is_active", "is_superuser", "last_login")
     list_filter = ("groups", "is_active", "is_superuser")
+    filter_horizontal = ()  # two boxes side by side do not fit
 
 
 @admin.register(Group)
 class RoleAdmin(ForSuperusers, GroupAdmin):  # type: ignore[misc]
-    pass
+    filter_horizontal = ()
 
 
 @admin.register(PeriodicTask)

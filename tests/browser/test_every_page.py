@@ -1,10 +1,11 @@
 """The pages that the other tests here do not come by: they fit, and axe finds no serious fault. None is forgotten."""
 
 import pytest
+from django.contrib.auth.models import Group
 from django.urls import URLPattern, get_resolver
 
 from apps.channels.models import Channel, ChannelKind
-from apps.cursors.models import Group
+from apps.cursors.models import Group as Readers
 from apps.queues.models import Queue, Schedule
 from tests.browser.conftest import photograph
 from tests.console import world
@@ -59,7 +60,7 @@ def pages(server) -> dict[str, str]:
     home, queue = f"/admin/destinations/destination/{billing.pk}", f"/admin/queues/queue/{mails.pk}"
     return {
         "destinations_lease_extend": f"{home}/leases/{lease}/extend/",
-        "cursors_group_seek": f"/admin/cursors/group/{Group.objects.get().pk}/seek/",
+        "cursors_group_seek": f"/admin/cursors/group/{Readers.objects.get().pk}/seek/",
         "queues_queue_event_act": f"{queue}/events/{dead}/do/redrive/",
         "resubmit_event": f"/admin/dead-letters/queues/{mails.pk}/{dead}/resubmit/",
         "queues_schedule_act": f"/admin/queues/schedule/{Schedule.objects.get().pk}/do/run-now/",
@@ -77,7 +78,8 @@ def pages(server) -> dict[str, str]:
 
 
 def test_the_remaining_pages_fit_and_have_no_serious_fault(visit, person, pages):
-    person("root", "Admin")
+    pages["auth_user_change"] = f"/admin/auth/user/{person('root', 'Admin').pk}/change/"
+    pages["auth_group_change"] = f"/admin/auth/group/{Group.objects.get(name='Viewer').pk}/change/"
     world.execute("UPDATE auth_user SET is_superuser = true WHERE username = 'root'")
     page = visit("Admin", name="root")
     for name, path in pages.items():
