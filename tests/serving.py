@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.patience import PATIENCE
+from tests.patience import PATIENCE, until
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -95,6 +96,12 @@ class Server:
             return response
         finally:
             connection.close()
+
+    def figure(self, line: str, path: str = "/metrics") -> float:
+        """One line of its metrics: `towpath_pool_queue{lane="hot"}`; what was never counted is 0."""
+        answer = until(lambda: (found := self.get(path)).status == 200 and found)
+        found = re.search(rf"^{re.escape(line)} (\S+)$", answer.content.decode(), re.MULTILINE)
+        return float(found[1]) if found else 0.0
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)

@@ -243,7 +243,9 @@ def test_live_goes_on_after_the_listener_was_away(server, channel):
     async def scene():
         live = await join(server, channel.name, channel.api.token)
         killed = await elsewhere(
-            sql, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'towpath listener'"
+            sql,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND application_name = 'towpath listener'",
         )
         assert killed
         await tell(channel)

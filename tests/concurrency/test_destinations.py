@@ -4,9 +4,9 @@ import pytest
 
 from apps.destinations.selectors import find
 from tests.concurrency.sessions import at_once, in_background, session, waiting_for_a_lock
-from tests.destinations.test_celery import until
 from tests.destinations.world import DESTINATIONS, acknowledge, lag, make, make_topic, publish, pull, sql
 from tests.factories import Api, api_key, unique
+from tests.patience import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -3,7 +3,6 @@
 import os
 import socket
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -39,6 +38,10 @@ class Endpoint:
     def url(self, behaviour: str) -> str:
         return f"http://127.0.0.1:{self.port}/{behaviour}"
 
+    def let_go(self) -> None:
+        """Whoever is kept waiting is kept no longer."""
+        self._ended.set()
+
     def at(self, behaviour: str) -> list[Request]:
         return [request for request in self.requests if request.path == f"/{behaviour}"]
 
@@ -52,7 +55,7 @@ class Endpoint:
 
     def _serve(self, connection: socket.socket) -> None:
         with suppress(OSError), connection, connection.makefile("rb") as stream:
-            while request := self._read(stream):
+            while not self._ended.is_set() and (request := self._read(stream)):
                 self.requests.append(request)
                 behaviour = request.path.removeprefix("/")
                 self._behave(connection, self.answers.get(behaviour, behaviour))
@@ -72,7 +75,7 @@ class Endpoint:
     def _behave(self, connection: socket.socket, behaviour: str) -> None:
         match behaviour.split("-"):
             case ["nothing"]:
-                self._ended.wait(30)
+                self._ended.wait()
             case ["trickle"]:
                 while not self._ended.wait(SLOW_SECONDS):
                     connection.sendall(b"H")
@@ -89,11 +92,3 @@ class Endpoint:
                 body = b"" if status == "204" else b"said"
                 length = "" if status == "204" else f"content-length: {len(body)}\r\n"
                 connection.sendall(f"HTTP/1.1 {status} X\r\n{more}{length}\r\n".encode() + body)
-
-
-def until(true, seconds: float, what: object = "") -> float:
-    began = time.monotonic()
-    while not (found := true()):
-        assert time.monotonic() - began < seconds, f"not within {seconds} s: {what}"
-        time.sleep(0.01)
-    return found

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from urllib.parse import quote
 
 import pytest
@@ -14,10 +13,12 @@ from apps.destinations.selectors import find
 from config.celery import app
 from tests.destinations.world import age_leases, make, publish, pull, sql
 from tests.factories import Api, api_key
+from tests.patience import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WORKER = "worker --pool threads --concurrency 2 --without-gossip --without-mingle --loglevel INFO"
+STARTED = 180  # seconds: three processes that import everything
 BEAT = "beat --pidfile= --loglevel INFO"
 
 
@@ -63,13 +64,6 @@ def send(home, task, **options):
         app.send_task(task, connection=broker, **options)
 
 
-def until(condition, seconds=30):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.1)
-
-
 def text(log):
     log.flush()
     with open(log.name) as file:
@@ -94,9 +88,9 @@ def states():
 def test_two_beats_and_a_worker_do_everything_once(start, leased):
     """Both beats send; the effects are those of one."""
     worker, *beats = start(WORKER), start(BEAT), start(BEAT)
-    until(lambda: states() == ["expired", "expired"])
+    until(lambda: states() == ["expired", "expired"], STARTED)
     assert sql("SELECT count(*) = count(DISTINCT name) FROM django_celery_beat_periodictask") == [(True,)]
-    until(lambda: all("leases.expire" in text(beat) for beat in beats))
+    until(lambda: all("leases.expire" in text(beat) for beat in beats), STARTED)
     assert sql("SELECT count(*) = count(DISTINCT at) FROM lag_sample") == [(True,)]
     assert "Traceback" not in text(worker) + "".join(map(text, beats))
 
@@ -105,10 +99,10 @@ def test_a_sweep_that_lay_too_long_in_the_broker_is_dropped(start, leased, tmp_p
     """A worker that was down for a night must not run what beat sent meanwhile."""
     for _ in range(20):
         send(tmp_path, "leases.expire", expires=-1)
-    send(tmp_path, "destinations.sample", expires=60)
+    send(tmp_path, "destinations.sample", expires=600)
     log = start(WORKER)
-    until(lambda: sql("SELECT count(*) FROM lag_sample")[0][0] == 1)
+    until(lambda: sql("SELECT count(*) FROM lag_sample")[0][0] == 1, STARTED)
     assert states() == ["leased", "leased"]
-    send(tmp_path, "leases.expire", expires=60)
-    until(lambda: states() == ["expired", "expired"])
+    send(tmp_path, "leases.expire", expires=600)
+    until(lambda: states() == ["expired", "expired"], STARTED)
     assert "Traceback" not in text(log)

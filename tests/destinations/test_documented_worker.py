@@ -10,9 +10,9 @@ from django.conf import settings
 from psycopg.conninfo import make_conninfo
 
 from tests.architecture.sources import ROOT
-from tests.concurrency.sessions import until
 from tests.destinations.world import lag, make, publish
 from tests.factories import api_key
+from tests.patience import until
 from tests.serving import Server
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,9 +34,9 @@ def test_the_worker_of_the_readme_handles_and_settles_everything(api, tmp_path):
         names = {"BASE": f"http://127.0.0.1:{server.port}", "KEY": api_key("read:events billing")}
         worker = subprocess.Popen([sys.executable, "-c", program], env=os.environ | names, stdout=sink, stderr=sink)
         try:
-            until(lambda: lag(api, "billing")["lagEvents"] == 0, 20)
+            until(lambda: lag(api, "billing")["lagEvents"] == 0)
             publish(api, thing["topic"], 1, first=30)
-            until(lambda: lag(api, "billing")["lagEvents"] == 0, 20)
+            until(lambda: lag(api, "billing")["lagEvents"] == 0)
             assert worker.poll() is None
         finally:
             worker.kill()

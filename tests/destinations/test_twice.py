@@ -15,6 +15,9 @@ from tests.factories import Api, api_key
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+ADVISORY_LOCKS = """FROM pg_locks WHERE locktype = 'advisory'
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+
 
 def at_once(work, times=2):
     """The results of several threads, each on its own connection, that start together."""
@@ -77,8 +80,8 @@ def test_who_does_not_get_the_lock_skips(thing, name, work):
 
 def test_the_lock_is_on_the_connection_that_works_and_goes_with_it(thing):
     with alone("destinations.sample"):
-        holders = sql("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted")
+        holders = sql(f"SELECT pid {ADVISORY_LOCKS} AND granted")
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_backend_pid()")
             assert holders == cursor.fetchall()
-    assert sql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
+    assert sql(f"SELECT count(*) {ADVISORY_LOCKS}") == [(0,)]

@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import re
 import time
 from dataclasses import dataclass
 
-from tests.patience import until
 from tests.serving import Server
 
 LONG = 120
@@ -48,11 +46,8 @@ def asleep(server: Server, key: str) -> int:
 
 
 def figure(server: Server, line: str, lane: str = "slow") -> float:
-    """One line of its metrics, asked through a lane that is free: `towpath_pool_queue{lane="hot"}`."""
-    answer = until(lambda: (found := server.get(f"/v1/{lane}/metrics")).status == 200 and found)
-    text = answer.content.decode()
-    found = re.search(rf"^{re.escape(line)} (\S+)$", text, re.MULTILINE)
-    return float(found[1]) if found else 0.0
+    """Asked through a lane that is free."""
+    return server.figure(line, f"/v1/{lane}/metrics")
 
 
 def listening(server: Server) -> bool:
