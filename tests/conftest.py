@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.db import connection
 
 from apps.channels.models import ChannelKind
 from tests.factories import Api, api_key
+
+# A test that was stopped for seconds in the middle of a transaction, or while it held a lock, goes on where it was.
+settings.DATABASES["default"]["OPTIONS"]["options"] += (
+    " -c lock_timeout=60s -c statement_timeout=300s -c idle_in_transaction_session_timeout=300s"
+)
 
 
 @pytest.fixture(scope="session")

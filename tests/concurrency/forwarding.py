@@ -6,12 +6,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 
 from django.db import connection
 
 from core.notices import connection_parameters
 from tests.factories import unique
+from tests.patience import PATIENCE
 from tests.serving import ROOT
 
 
@@ -25,7 +25,8 @@ def database_url() -> str:
 class Forward:
     def __init__(self, **environment: str) -> None:
         self.log = tempfile.TemporaryFile()
-        self._environment = {**os.environ, "DATABASE_URL": database_url(), "TOWPATH_LOG_FORMAT": "json", **environment}
+        ours = {"DATABASE_URL": database_url(), "TOWPATH_LOG_FORMAT": "json"}
+        self._environment = {**os.environ, **ours, **environment}
         self.start()
 
     def start(self) -> None:
@@ -40,7 +41,7 @@ class Forward:
             cursor.execute("SELECT 1 FROM pg_stat_activity WHERE application_name = %s", [self.name])
             return cursor.fetchone() is not None
 
-    def end(self, number: int = signal.SIGTERM, within: float = 10) -> int:
+    def end(self, number: int = signal.SIGTERM, within: float = PATIENCE) -> int:
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(within)
@@ -48,12 +49,3 @@ class Forward:
     def said(self) -> str:
         self.log.seek(0)
         return self.log.read().decode()
-
-
-def until(true: Callable[[], object], seconds: float, what: str = "") -> float:
-    """Seconds it took."""
-    began = time.monotonic()
-    while not true():
-        assert time.monotonic() - began < seconds, f"not within {seconds} s: {what}"
-        time.sleep(0.01)
-    return time.monotonic() - began

@@ -16,7 +16,7 @@ import django; django.setup()
 def reached(step):
     if step == sys.argv[1]:
         print("reached", flush=True)
-        time.sleep(60)
+        time.sleep(600)
 """
 
 
@@ -32,5 +32,5 @@ def killed_after(script: str, step: str, *arguments: object, folder: Path) -> No
         assert process.stdout is not None and process.stdout.readline() == "reached\n"
     finally:
         process.send_signal(signal.SIGKILL)
-        process.wait(10)
+        process.wait(60)
         process.stdout.close()

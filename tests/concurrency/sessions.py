@@ -1,7 +1,6 @@
 """Sessions of the database at once: threads with connections of their own, and a session with its hand on a row."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -60,11 +59,3 @@ def waiting_for_a_lock() -> bool:
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         )
         return bool(cursor.fetchone()[0])
-
-
-def until(condition: Callable[[], bool], seconds: float = 5) -> None:
-    """Comes back when the condition holds; fails when it does not in time."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "this never came true"
-        time.sleep(0.002)

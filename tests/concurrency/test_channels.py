@@ -16,7 +16,8 @@ from msgspec import Raw
 from apps.channels.operations import forget
 from apps.channels.operations.publish import Item, Published, Target, publish, publish_each
 from apps.channels.selectors.reading import read, snapshot
-from tests.concurrency.sessions import at_once, in_background, until, waiting_for_a_lock
+from tests.concurrency.sessions import at_once, in_background, waiting_for_a_lock
+from tests.patience import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -11,10 +11,11 @@ from django.db import connection
 
 from apps.queues.operations import queues
 from core import notices
-from tests.concurrency.forwarding import Forward, until
+from tests.concurrency.forwarding import Forward
 from tests.destinations.endpoint import Endpoint
 from tests.destinations.world import cause, make, publish, sql
 from tests.factories import Api, api_key, unique
+from tests.patience import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -108,20 +109,23 @@ def test_forwarders_killed_all_the_time_bring_each_event_to_queue_and_channel_ex
         expected = list(range(count // partitions))
         assert [row["data"] for row in rows if row["id"].startswith(f"{partition}-")] == expected
         assert [int(data) for key, data in told if f"/{partition:03d}." in key] == expected
-    until(lambda: {cause(api, thing["name"]) for thing in things} == {"caught_up"}, 30)
+    until(lambda: {cause(api, thing["name"]) for thing in things} == {"caught_up"})
 
 
-def test_a_hop_takes_milliseconds_and_sigterm_ends_it_cleanly(api, forwarders):
+def test_a_hop_waits_for_no_poll_and_sigterm_ends_it_cleanly(api, forwarders):
     queue = queues.create(None, unique("queue"))
     thing = make(api, type="QUEUE", queue={"queue": queue.name})
     forwarder = forwarders()
     publish(api, thing["topic"], 1)
-    until(lambda: arrived(queue) == 1, 30)
+    until(lambda: arrived(queue) == 1)
     hops = []
     for number in range(1, 6):
+        began = time.monotonic()
         publish(api, thing["topic"], 1, first=number)
-        hops.append(until(lambda wanted=number + 1: arrived(queue) == wanted, 5))
-    assert sorted(hops)[2] < 0.5  # milliseconds on a machine that is not busy; a slow poll would take seconds
+        until(lambda wanted=number + 1: arrived(queue) == wanted)
+        hops.append(time.monotonic() - began)
+    # Milliseconds on a machine that is not busy. Without the notice each would wait for the poll, ten seconds.
+    assert sorted(hops)[2] < 6
     assert forwarder.end() == 0
     assert "Traceback" not in forwarder.said()
 
@@ -131,7 +135,7 @@ def test_it_works_for_a_destination_made_later_and_after_its_connections_were_cu
     queue = queues.create(None, unique("queue"))
     thing = make(api, type="QUEUE", queue={"queue": queue.name})
     publish(api, thing["topic"], 1)
-    until(lambda: arrived(queue) == 1, 30)
+    until(lambda: arrived(queue) == 1)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
@@ -139,8 +143,8 @@ def test_it_works_for_a_destination_made_later_and_after_its_connections_were_cu
         )
     publish(api, thing["topic"], 1, first=1)
     notices.flush()
-    until(lambda: arrived(queue) == 2, 20)
-    assert forwarder.said().count("\n") < 30
+    until(lambda: arrived(queue) == 2)
+    assert forwarder.said().count("\n") < 200
 
 
 def test_one_that_is_held_does_not_hold_up_the_others(api, forwarders):
@@ -150,24 +154,25 @@ def test_one_that_is_held_does_not_hold_up_the_others(api, forwarders):
     for thing in [*held, free]:
         publish(api, thing["topic"], 1)
     forwarders()
-    until(lambda: arrived(queue) == 1, 30)
-    until(lambda: {cause(api, thing["name"]) for thing in held} == {"target_missing"}, 20)
+    until(lambda: arrived(queue) == 1)
+    until(lambda: {cause(api, thing["name"]) for thing in held} == {"target_missing"})
 
 
 def test_killed_forwarders_reach_a_webhook_at_least_once_with_the_same_identity(api, settings):
     settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
     count = int(200 * SCALE)
     with Endpoint() as endpoint:
-        thing = make(api, type="WEBHOOK", webhook={"url": endpoint.url("204"), "timeoutSeconds": 1})
+        thing = make(api, type="WEBHOOK", webhook={"url": endpoint.url("204"), "timeoutSeconds": 30})
         fill(thing, count, 1)
         forwarder = Forward(TOWPATH_WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8")
         for kill in range(3):
-            until(lambda least=count * (kill + 1) // 5: len(endpoint.requests) >= least, 60)
+            until(lambda least=count * (kill + 1) // 5: len(endpoint.requests) >= least)
             forwarder.end(signal.SIGKILL)
+            until(lambda: not forwarder.is_at_work())  # nor has it left anything at work in the database
             # As if the leases of the dead had run out; the wait for it is what tests of leases measure.
             sql("UPDATE lease SET visible_at = statement_timestamp()")
             forwarder.start()
-        until(lambda: cause(api, thing["name"]) == "caught_up", 60)
+        until(lambda: cause(api, thing["name"]) == "caught_up")
         assert forwarder.end() == 0
         forwarder.log.close()
     identities = {request.headers["webhook-id"]: json.loads(request.body)["id"] for request in endpoint.requests}

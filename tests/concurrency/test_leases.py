@@ -9,8 +9,9 @@ from apps.leases.errors import DestinationPaused, WindowFull
 from apps.leases.operations import tidy
 from apps.leases.operations.acknowledge import extend
 from apps.leases.operations.pull import Lease
-from tests.concurrency.sessions import at_once, in_background, session, until, waiting_for_a_lock
+from tests.concurrency.sessions import at_once, in_background, session, waiting_for_a_lock
 from tests.logs import Log, sql
+from tests.patience import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -14,7 +14,8 @@ from apps.queues.operations.firing import fire_schedules
 from apps.queues.operations.settle import GivenBack, acknowledge, acknowledge_several, heartbeat, nack
 from apps.queues.selectors import QueueRow, find_queue
 from core.errors import LeaseLost, NotFound
-from tests.concurrency.sessions import at_once, in_background, session, until, waiting_for_a_lock
+from tests.concurrency.sessions import at_once, in_background, session, waiting_for_a_lock
+from tests.patience import until
 from tests.queues.conftest import execute
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -216,11 +217,8 @@ def test_a_purge_and_enqueues_of_one_key_leave_no_key_stuck(queue):
         results = at_once(lambda: queues.purge(None, queue.id), *[lambda: put(queue, 2, group="k")] * 2)
         assert not [result for result in results if isinstance(result, Exception)]
         sweep.finish_purges()
-        drained = 0
         while found := claim(queue):
             acknowledge(found[0].id, found[0].token)
-            drained += 1
-        assert drained >= 0
         assert states() == {}
 
 
@@ -294,7 +292,8 @@ def test_two_schedulers_at_once_fire_each_due_time_once(queue):
     assert max(count for *_, count in fired) == 1
     by_schedule = Counter(schedule for schedule, *_ in fired)
     assert len(by_schedule) == 10
-    assert set(by_schedule.values()) <= {55, 56, 57}
+    # 390 s of every seventh; more of them when the sweeps took their time.
+    assert min(by_schedule.values()) >= 55
 
 
 def test_a_claim_of_a_queue_that_is_being_deleted_ends_in_nothing(queue):

@@ -11,9 +11,10 @@ from apps.topics.operations import merge, reconcile, spill
 from tests.concurrency.killed import killed_after
 from tests.factories import Api, api_key
 from tests.logs import sql
+from tests.patience import PATIENCE
 from tests.topics.cold import let_leaving_go, make_old, objects, objects_of_hours_ago, publish, sweep, topic_of, use_store
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.django_db(transaction=True)
 SCALE = int(os.environ.get("TOWPATH_TEST_SCALE", "1"))
 
 # The steps of a sweep as it takes them.
@@ -116,10 +117,10 @@ def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_tr
     for thread in producers + others:
         thread.start()
     for thread in producers:
-        thread.join(60)
+        thread.join(2 * PATIENCE)
     stop.set()
     for thread in others:
-        thread.join(60)
+        thread.join(2 * PATIENCE)
     assert [offset for offset, _ in seen] == list(range(8 * each * 5))
     assert len({payload for _, payload in seen}) == len(seen)
     assert objects(folder / "segments")

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from core import notices
 from core.notices import CHANNEL, connection_parameters, parse, payloads, publish
 from tests.factories import unique
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,7 +25,7 @@ class Ear:
         self._link = link
         self.payloads = 0
 
-    def hear(self, key: str, count: int, within: float = 5) -> bool:
+    def hear(self, key: str, count: int, within: float = PATIENCE) -> bool:
         """Whether `count` came under `key`; other keys are passed over."""
         heard: Counter[str] = Counter()
         until = time.monotonic() + within
@@ -55,12 +56,14 @@ def test_a_notice_comes_after_commit_and_not_after_rollback(ear: Ear) -> None:
     assert not ear.hear(key, 1, within=0.1)
 
 
-def test_a_thousand_notices_travel_in_a_few_payloads_and_none_is_lost(ear: Ear) -> None:
+def test_a_thousand_notices_travel_in_a_few_payloads_and_none_is_lost(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes within a second goes together: with the usual 5 ms a slow machine would count for much."""
+    monkeypatch.setattr(notices, "COALESCE_SECONDS", 1.0)
     key = unique("topic")
     for _ in range(1000):
         publish(key)
     assert ear.hear(key, 1000)
-    assert ear.payloads < 100
+    assert ear.payloads < 30
 
 
 def test_payloads_are_short_enough_for_postgresql_and_read_back(ear: Ear) -> None:
@@ -118,4 +121,4 @@ def test_while_the_database_is_away_notices_wait_bounded_and_go_out_later(away: 
     assert len(away._pending) <= notices.MAX_PENDING_KEYS
     away._pending = Counter({key: away._pending[key]})
     away._parameters = connection.get_connection_params
-    assert ear.hear(key, 2, within=8)
+    assert ear.hear(key, 2)

@@ -18,8 +18,8 @@ from apps.queues.operations.enqueue import NewEvent, enqueue
 from apps.queues.selectors import QueueRow, find_queue
 from core import notices
 from tests.architecture.sources import ROOT
-from tests.concurrency.sessions import until
 from tests.factories import api_key, unique
+from tests.patience import PATIENCE, until
 from tests.queues.conftest import execute
 from tests.serving import Server
 
@@ -86,24 +86,27 @@ def test_it_works_through_everything_though_workers_are_killed(program, server, 
     try:
         made = [event.id for event in enqueue(queue, [NewEvent(f'{{"n": {n}}}') for n in range(60)])]
         for seen in (5, 20):
-            until(lambda seen=seen: len(handled()) >= seen, 20)
+            until(lambda seen=seen: len(handled()) >= seen)
             workers[0].kill()
             workers[0].wait()
             workers[0] = start()
 
         def finished() -> bool:
-            # As if the leases of the killed had ended by now.
-            execute("UPDATE queue_event SET due_at = due_at - interval '10 seconds' WHERE state = 'leased'")
+            # As if leases lasted 5 s of their 60: those of the killed end, and the others have long been acknowledged.
+            execute(
+                "UPDATE queue_event SET due_at = statement_timestamp()"
+                " WHERE state = 'leased' AND due_at < statement_timestamp() + interval '55 seconds'"
+            )
             notices.publish(queue.notice_key, 2)
             return execute("SELECT count(*) FROM queue_event") == [(0,)]
 
-        until(finished, 30)
+        until(finished)
         assert handled() == {str(event) for event in made}
         for worker in workers:
             worker.terminate()
         late = enqueue(queue, [NewEvent("{}"), NewEvent("{}")])
         # One of them may take both before its signal arrives; the other's open wait of 20 s then has to end by itself.
-        assert [worker.wait(30) for worker in workers] == [0, 0], output.read_text()
+        assert [worker.wait(PATIENCE) for worker in workers] == [0, 0], output.read_text()
         assert len(late) == 2
     finally:
         for worker in workers:

