@@ -9,6 +9,7 @@ from django.db import connection
 from psycopg.conninfo import make_conninfo
 
 from tests.factories import Api, unique
+from tests.patience import until
 from tests.serving import Server
 
 
@@ -84,6 +85,7 @@ def database_url(django_db_setup: None) -> str:
 
 @pytest.fixture(scope="session")
 def server(database_url: str) -> Iterator[Server]:
-    """A real one, on the test database: what it serves has to be committed."""
-    with Server(database_url, SECRET_KEY=settings.SECRET_KEY) as running:
+    """A real one, on the test database: what it serves has to be committed. What it tells it was told by notices."""
+    with Server(database_url, SECRET_KEY=settings.SECRET_KEY, TOWPATH_POLL_SECONDS="3600") as running:
+        until(lambda: running.figure("towpath_listen_up") == 1)
         yield running

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import connection
 
+from tests.patience import PATIENCE
 from tests.serving import Server
 
 
@@ -51,7 +52,7 @@ class Live:
                     yield frame.decode().split("\n")
                 self._text += await self.chunk()
 
-    async def said(self, count: int, within: float = 10) -> list[Any]:
+    async def said(self, count: int, within: float = PATIENCE) -> list[Any]:
         """The data of the next so many frames that are no comments."""
         found: list[Any] = []
         async with asyncio.timeout(within):
@@ -61,7 +62,7 @@ class Live:
                     break
         return found
 
-    async def rest(self, within: float = 10) -> list[list[str]]:
+    async def rest(self, within: float = PATIENCE) -> list[list[str]]:
         """Every frame until the connection ends."""
         async with asyncio.timeout(within):
             return [lines async for lines in self.frames()]
@@ -70,7 +71,7 @@ class Live:
         self.writer.close()
 
 
-def ran(scene: Any, within: float = 60) -> Any:
+def ran(scene: Any, within: float = 4 * PATIENCE) -> Any:
     """Runs it, and closes what it left open."""
 
     async def whole() -> Any:

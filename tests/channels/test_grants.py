@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from apps.access.credentials import CACHE_SECONDS
 from apps.access.models import ApiKey
 from apps.access.operations import revoke_api_key
+from apps.channels.live.watch import CHECK_SECONDS, GRANTS_EVERY
 from tests.channels.conftest import Channel, code, shown, sql
 from tests.channels.following import connect, elsewhere, join, ran
 from tests.factories import Api, api_key
+from tests.patience import eventually
 from tests.serving import Server
 
 pytestmark = pytest.mark.django_db
@@ -140,10 +143,8 @@ def test_only_a_grant_and_only_for_live_may_stand_in_the_url_and_it_is_never_log
     assert "/live" in server.log()
 
 
-async def ended(lives: list[Any], began: float) -> float:
-    """Seconds until the last of them had ended."""
-    await asyncio.gather(*(live.rest(10) for live in lives))
-    return time.monotonic() - began
+async def ended(lives: list[Any]) -> None:
+    await asyncio.gather(*(live.rest() for live in lives))
 
 
 def ended_lines(server: Server, channel: Channel) -> list[str]:
@@ -154,6 +155,11 @@ def revoke_silently(grant: str) -> None:
     sql("UPDATE channel_grant_channel SET revoked_at = statement_timestamp() WHERE grant_id = %s", grant)
 
 
+def test_nobody_goes_on_for_five_seconds_after_a_revocation_of_which_no_notice_told():
+    assert CHECK_SECONDS * GRANTS_EVERY < 5
+    assert CACHE_SECONDS + CHECK_SECONDS < 5
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("notice", [True, False], ids=["with its notice", "the notice lost"])
 def test_a_revocation_ends_open_connections_of_every_process(two_servers, api, channel, granted, notice):
@@ -162,33 +168,34 @@ def test_a_revocation_ends_open_connections_of_every_process(two_servers, api, c
     async def scene():
         lives = [await join(server, channel.name, gone.token) for server in two_servers]
         others = [await join(server, channel.name, stays.token) for server in two_servers]
-        began = time.monotonic()
         if notice:
             await elsewhere(api.delete, f"/v1/grants/{gone.grant['id']}")
         else:
             await elsewhere(revoke_silently, gone.grant["id"])
-        took = await ended(lives, began)
+        await ended(lives)
         for server in two_servers:
             assert await status(server, channel, gone.token) == b"403"
         await elsewhere(channel.publish)
         for other in others:
             assert (await other.said(1))[0]["sequence"] == 1
-        return took
 
-    assert ran(scene()) < 5
+    ran(scene())
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_connection_ends_when_its_grant_expires(server, channel, granted):
-    reader = granted(channel.name, seconds=2)
-
     async def scene():
-        began = time.monotonic()
-        took = await ended([await join(server, channel.name, reader.token)], began)
+        for seconds in (2, 10, 50):
+            began = time.monotonic()
+            reader = await elsewhere(granted, channel.name, seconds=seconds)
+            live = await connect(server.port, channel.name, reader.token)
+            if live.head.startswith(b"HTTP/1.1 200"):  # else the machine was so slow that it had expired before
+                break
+        await ended([live])
+        assert time.monotonic() - began >= seconds
         assert await status(server, channel, reader.token) == b"401"
-        return took
 
-    assert ran(scene()) < 3
+    ran(scene())
 
 
 @pytest.mark.django_db(transaction=True)
@@ -198,12 +205,10 @@ def test_a_revoked_api_key_ends_its_connections_on_every_process(two_servers, ch
 
     async def scene():
         lives = [await join(server, channel.name, token) for server in two_servers]
-        await asyncio.sleep(1)
-        began = time.monotonic()
         await elsewhere(revoke_api_key, key)
-        return await ended(lives, began)
+        await ended(lives)
 
-    assert ran(scene()) < 5
+    ran(scene())
 
 
 @pytest.mark.django_db(transaction=True)
@@ -216,9 +221,7 @@ def test_a_slow_reader_is_ended_by_its_revocation_too(server, api, channel, gran
         live.writer.transport.pause_reading()
         await elsewhere(lambda: [channel.publish(data="x" * 30_000) for _ in range(400)])
         await elsewhere(api.delete, f"/v1/grants/{reader.grant['id']}")
-        async with asyncio.timeout(5):
-            while not ended_lines(server, channel):
-                await asyncio.sleep(0.1)
+        await eventually(lambda: ended_lines(server, channel))
         live.writer.transport.resume_reading()
         told = [lines for lines in await live.rest() if lines[0].startswith("id:")]
         assert len(told) < 400
