@@ -81,7 +81,7 @@ class Visits:
         context = self.browser.new_context(
             viewport={"width": width, "height": 900}, timezone_id=zone, base_url=self.home
         )  # fmt: skip
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(60_000)
         self.contexts.append(context)
         page = context.new_page()
         self.complaints.listen(page, self.home)

@@ -70,7 +70,7 @@ def test_the_page_goes_on_after_the_server_was_away(page, real_server):
     progress("succeeded")
     real_server._log = tempfile.TemporaryFile()
     real_server.start()
-    page.wait_for_selector("#follow-events td:text('job.succeeded')", timeout=40_000)
+    page.wait_for_selector("#follow-events td:text('job.succeeded')")
     assert page.inner_text("#follow-count") == "2"
     assert page.inner_text("#follow-snapshots") == "1"
 

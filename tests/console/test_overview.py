@@ -97,7 +97,9 @@ def test_charts_show_sums_of_samples_and_rates_between_them(login, at_most):
     world.sample(made, age=10, lag=40, settled=100, head=140)
     world.queue_sample(queue("mails"), 10, ready=7, dead=2)
     world.events(made.topic, 60)
-    assert sample_overview() == 1 and sample_overview() == 0
+    assert sample_overview() == 1
+    while sample_overview() == 1:  # the clock passed a multiple of 15 s meanwhile
+        OverviewSample.objects.earliest("at").delete()
     row = OverviewSample.objects.get()
     assert (row.appended, row.settled, row.lag_events, row.queued, row.queued_dead) == (60, 100, 40, 7, 2)
     earlier = row.at - timedelta(seconds=60)

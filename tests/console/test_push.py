@@ -34,7 +34,7 @@ def endpoint(settings):
 
 @pytest.fixture
 def hook(db, endpoint):
-    target = {"url": endpoint.url("200"), "timeoutSeconds": 1}
+    target = {"url": endpoint.url("200"), "timeoutSeconds": 30}
     body = {"name": "hook", "type": "WEBHOOK", "topic": "orders", "webhook": target, "startAt": "oldest"}
     assert Api(api_key()).post("/v1/event-destinations", body).status_code == 201
     return Destination.objects.get(name="hook")

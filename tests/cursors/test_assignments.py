@@ -11,6 +11,7 @@ from apps.cursors.operations.assign import share
 from apps.topics.selectors import resolve
 from tests.factories import Api
 from tests.logs import sql
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.django_db
 
@@ -117,7 +118,7 @@ def test_members_that_come_at_once_never_hold_the_same_partition(api, topic):
 
     def member(name):
         try:
-            start.wait(10)
+            start.wait(PATIENCE)
             for _ in range(4):
                 held[name] = join(Api(api.token), name)
         finally:
@@ -127,7 +128,7 @@ def test_members_that_come_at_once_never_hold_the_same_partition(api, topic):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
     for name in sorted(held):
         held[name] = join(api, name)
     for name in sorted(held):

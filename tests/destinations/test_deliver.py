@@ -302,7 +302,7 @@ def test_an_operator_expires_a_lease_and_the_worker_is_told(api):
 def test_an_operator_extends_a_lease_whatever_its_generation(api):
     thing = make(api)
     publish(api, thing["topic"], 1)
-    batch = pull(api, thing["name"], visibility=1).json()
+    batch = pull(api, thing["name"], visibility=100).json()
     path = f"{DESTINATIONS}/{thing['name']}/leases"
     until = api.post(f"{path}/{batch['leaseId']}/extend", {"visibility": 600}).json()["expiresAt"]
     assert until > batch["expiresAt"]

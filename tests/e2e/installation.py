@@ -9,19 +9,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
+
+from tests.patience import PATIENCE, until
 
 ROOT = Path(__file__).resolve().parents[2]
 MARK = "TOWPATH_STARTED_BY_HOME"
 SURROUNDINGS = {"DATABASE_URL", "CELERY_BROKER_URL", "SECRET_KEY", "ALLOWED_HOSTS", "TOWPATH_HOME", MARK}
-
-
-def until(true: Callable[[], object], seconds: float, what: str = "") -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        time.sleep(0.05)
 
 
 class Installation:
@@ -35,7 +29,7 @@ class Installation:
 
     def start(self, port: int = 0) -> "Installation":
         self.spawn(port)
-        until(lambda: "Towpath is ready" in self.said() or not self.runs(), 90, "ready")
+        until(lambda: "Towpath is ready" in self.said() or not self.runs(), 4 * PATIENCE, "ready")
         assert self.runs(), self.said()
         return self
 
@@ -51,7 +45,7 @@ class Installation:
 
     def run(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*self.manage(command), *arguments], capture_output=True, text=True, timeout=60,
+            [*self.manage(command), *arguments], capture_output=True, text=True, timeout=4 * PATIENCE,
             env={**self.environment, "TOWPATH_HOME": str(self.home)},
         )  # fmt: skip
 
@@ -75,7 +69,9 @@ class Installation:
         """Status 0: nobody answered."""
         headers = {"Authorization": f"Bearer {token or (self.home / 'api-key').read_text().strip()}"}
         try:
-            with urllib.request.urlopen(urllib.request.Request(self.url + path, headers=headers), timeout=10) as answer:
+            with urllib.request.urlopen(
+                urllib.request.Request(self.url + path, headers=headers), timeout=PATIENCE
+            ) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             with error:
@@ -111,10 +107,10 @@ class Installation:
             except ProcessLookupError:
                 pass
         if self.supervisor:
-            self.supervisor.wait(10)
-        until(self.leaves_nothing, 10, "killed")
+            self.supervisor.wait(PATIENCE)
+        until(self.leaves_nothing, what="killed")
 
-    def interrupt(self, seconds: float = 30) -> int:
+    def interrupt(self, seconds: float = 2 * PATIENCE) -> int:
         assert self.supervisor is not None
         self.supervisor.send_signal(signal.SIGINT)
         return self.supervisor.wait(seconds)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.installation import ROOT, SURROUNDINGS
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(900)
 
 SCRIPT = """
 import django; django.setup()
@@ -54,7 +54,7 @@ def run(home: Path, *arguments: str, check: bool = True) -> subprocess.Completed
     environment = {name: value for name, value in os.environ.items() if name not in SURROUNDINGS}
     environment |= {"TOWPATH_HOME": str(home), "PYTHONPATH": f"{ROOT / 'platform'}:{ROOT}"}
     command = [sys.executable, "-c", "import sys; from local import alone; sys.exit(alone.main(sys.argv[1:]))", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert not check or done.returncode == 0, done.stderr[-3000:]
     return done
 

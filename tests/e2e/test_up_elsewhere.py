@@ -11,7 +11,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from tests.e2e.installation import Installation, until
+from tests.e2e.installation import Installation
+from tests.patience import PATIENCE, until
 
 SERVER = "postgresql://postgres@127.0.0.1:5432"
 BROKERS = {"rabbitmq": "amqp://guest:guest@127.0.0.1:{}//", "redis": "redis://127.0.0.1:{}/9"}
@@ -19,7 +20,7 @@ PORTS = {"rabbitmq": 5672, "redis": 6379}
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc"),
-    pytest.mark.timeout(240),
+    pytest.mark.timeout(900),
 ]
 
 
@@ -92,7 +93,7 @@ def test_it_works_with_another_database_and_broker_and_outlives_a_cut(tmp_path, 
         assert up.get("/v1/audit")[0] == 200
         assert not up.postgres()
         wire.cut()
-        until(up.proves_itself_anew, 90, "beat and worker work again, not only live")
+        until(up.proves_itself_anew, 2 * PATIENCE, "beat and worker work again, not only live")
         assert up.interrupt() == 0
         assert up.leaves_nothing()
     finally:

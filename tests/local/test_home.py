@@ -116,10 +116,10 @@ def test_a_taken_port_and_its_holder_are_recognised():
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="looks for processes in /proc")
 def test_what_a_killed_start_left_behind_is_found_by_its_mark(tmp_path):
     environment = {**os.environ, leftovers.MARK: str(tmp_path)}
-    with subprocess.Popen(["sleep", "60"], env=environment) as orphan:
-        assert leftovers.gone(lambda: [] if leftovers.started_by(tmp_path) else [0], seconds=5)
+    with subprocess.Popen(["sleep", "600"], env=environment) as orphan:
+        assert leftovers.gone(lambda: [] if leftovers.started_by(tmp_path) else [0], seconds=60)
         assert leftovers.started_by(tmp_path) == [orphan.pid]
         assert leftovers.started_by(tmp_path / "other") == []
         leftovers.end([orphan.pid])
-        orphan.wait(5)
+        orphan.wait(60)
     assert leftovers.started_by(tmp_path) == []

@@ -20,6 +20,7 @@ from apps.topics.operations.delete import sweep_deleted
 from core.sequence import sequence
 from tests.concurrency.sessions import in_background
 from tests.logs import sql
+from tests.patience import PATIENCE
 from tests.topics.cold import hot, objects, publish, sweep, topic_of, use_store
 
 pytestmark = pytest.mark.django_db
@@ -167,16 +168,16 @@ def test_while_the_store_is_slow_events_are_appended_and_read(api, folder, monke
 
     def slow_put(*arguments, **options):
         asked.set()
-        assert answers.wait(20)
+        assert answers.wait(PATIENCE)
         return put(*arguments, **options)
 
     monkeypatch.setattr(store.obstore, "put", slow_put)
     with in_background(lambda: sweep(topic)) as sweeping:
-        assert asked.wait(20)
+        assert asked.wait(PATIENCE)
         publish(api, topic, 5, start=20)
         assert [record["offset"] for record in browse(api, topic, 0)["records"]] == list(range(25))
         answers.set()
-        assert sweeping.result(20) == 19
+        assert sweeping.result(PATIENCE) == 19
     assert [record["offset"] for record in browse(api, topic, 0)["records"]] == list(range(25))
 
 

@@ -35,7 +35,7 @@ def make_bucket(url):
     """An object store has no call for it: a bucket is a PUT on its path."""
     signed = {"Authorization": "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request"}
     request = urllib.request.Request(f"{url}/{BUCKET}", method="PUT", headers=signed)
-    urllib.request.urlopen(request, timeout=10).close()
+    urllib.request.urlopen(request, timeout=60).close()
 
 
 def test_events_go_to_s3_and_are_read_across_the_seam(api, s3):
