@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import connection
 
 from apps.channels.models import ChannelKind
+from core import notices
 from tests.factories import Api, api_key
 
 # A test that was stopped for seconds in the middle of a transaction, or while it held a lock, goes on where it was.
@@ -20,8 +21,12 @@ settings.DATABASES["default"]["OPTIONS"]["options"] += (
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Threads of this process that live as long as it (notices, sightings) must not keep the database from being dropped."""
+    """The thread that sends notices lives as long as the process: it must not keep the database from being dropped, nor tell
+    the one that DATABASE_URL names, at exit, what it could not say here.
+    """
     yield
+    with notices._outbox._lock:
+        notices._outbox._pending.clear()
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

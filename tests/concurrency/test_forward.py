@@ -127,6 +127,7 @@ def test_a_hop_waits_for_no_poll_and_sigterm_ends_it_cleanly(api, forwarders):
     # Milliseconds on a machine that is not busy. Without the notice each would wait for the poll, ten seconds.
     assert sorted(hops)[2] < 6
     assert forwarder.end() == 0
+    assert sql("SELECT worker FROM worker_seen") == [("forwarder",)]
     assert "Traceback" not in forwarder.said()
 
 

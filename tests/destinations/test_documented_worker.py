@@ -10,7 +10,7 @@ from django.conf import settings
 from psycopg.conninfo import make_conninfo
 
 from tests.architecture.sources import ROOT
-from tests.destinations.world import lag, make, publish
+from tests.destinations.world import lag, make, publish, sql
 from tests.factories import api_key
 from tests.patience import until
 from tests.serving import Server
@@ -38,6 +38,7 @@ def test_the_worker_of_the_readme_handles_and_settles_everything(api, tmp_path):
             publish(api, thing["topic"], 1, first=30)
             until(lambda: lag(api, "billing")["lagEvents"] == 0)
             assert worker.poll() is None
+            until(lambda: sql("SELECT 1 FROM worker_seen"))  # told by the server
         finally:
             worker.kill()
             worker.wait()

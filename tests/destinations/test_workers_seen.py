@@ -1,7 +1,10 @@
+import threading
+
 import pytest
 from django.db import connection
 
 from apps.destinations.operations import sight
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.django_db
 
@@ -78,3 +81,20 @@ def test_a_client_that_makes_up_workers_does_not_fill_the_memory(monkeypatch):
     for number in range(5):
         sight.sight(900, 1, f"w{number}")
     assert sight.flush_sightings() == 2
+
+
+def test_only_a_process_that_serves_tells_by_itself_and_at_its_end(monkeypatch):
+    told, at_exit = threading.Event(), []
+    monkeypatch.setattr(sight, "FLUSH_SECONDS", 0.01)
+    monkeypatch.setattr(sight.atexit, "register", at_exit.append)
+
+    def flush():
+        told.set()
+        threading.Event().wait()  # once is enough
+
+    shell, server = sight._Sightings(), sight._Sightings()
+    server.serves, server.flush = True, flush
+    for process in (shell, server):
+        process.add((900, 1, "w1"))
+    assert told.wait(PATIENCE)
+    assert shell._thread is None and len(at_exit) == 1

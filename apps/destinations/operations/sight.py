@@ -1,4 +1,6 @@
-"""Which workers came by, from memory: an empty pull writes nothing, and every 15 s a process tells whom it has seen."""
+"""Which workers came by, from memory: an empty pull writes nothing, and every 15 s a process that serves tells whom it has
+seen. Others (a shell, a test) remember until they are asked.
+"""
 
 import atexit
 import logging
@@ -21,9 +23,10 @@ Worker = tuple[int, int, str]
 
 
 class _Sightings:
-    """Last sight of each worker since the last flush, and the one thread that flushes."""
+    """Last sight of each worker since the last flush, and in a process that serves the one thread that flushes."""
 
     def __init__(self) -> None:
+        self.serves = False
         self._seen: dict[Worker, float] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -32,7 +35,7 @@ class _Sightings:
         with self._lock:
             if len(self._seen) < MAX_REMEMBERED or worker in self._seen:
                 self._seen[worker] = time.monotonic()
-            if self._thread is None:
+            if self.serves and self._thread is None:
                 self._thread = threading.Thread(target=self._loop, name="sightings", daemon=True)
                 self._thread.start()
                 atexit.register(self._flush_or_lose)
@@ -68,6 +71,11 @@ _sightings = _Sightings()
 
 def sight(topic_id: int, consumer_id: int, worker: str) -> None:
     _sightings.add((topic_id, consumer_id, worker))
+
+
+def tell_sightings_regularly() -> None:
+    """For processes that serve: from the first sight on every 15 s, and at exit."""
+    _sightings.serves = True
 
 
 def flush_sightings() -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from apps.destinations.forward.loop import Forwarder
+from apps.destinations.operations.sight import tell_sightings_regularly
 from core import notices
 
 
@@ -17,6 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, default=4, help="how many batches are in hand at once (4)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        tell_sightings_regularly()
         asyncio.run(forward(options["threads"]))
         notices.flush()
 
