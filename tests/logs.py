@@ -92,3 +92,9 @@ class Reader:
 
     def unsettled(self, partition: int = 0) -> int:
         return selectors.first_unsettled(self.topic_id, self.number)[partition]
+
+
+def seen(reader: Reader, worker: str = "w1", **how: Any) -> list[int] | None:
+    """The offsets of the next lease, or None."""
+    lease = reader.pull(worker, **how)
+    return None if isinstance(lease, Nothing) else list(lease.offsets)
