@@ -119,7 +119,8 @@ def test_a_batch_wakes_as_many_as_there_is_work(waiting):
     async def scene():
         tasks = await waiting.begin(clients=5)
         await elsewhere(lambda: put(waiting.queue, 3))
-        await eventually(lambda: sum(task.done() for task in tasks) == 3)
+        await eventually(lambda: sum(task.done() for task in tasks) == 3 and waiting.asleep() == 2)
+        assert waiting.server.figure(woken) - before == 3
         await elsewhere(lambda: put(waiting.queue, 2))
         return await soon(*tasks)
 
