@@ -87,8 +87,7 @@ MIDDLEWARE = [
 API_MIDDLEWARE = [
     "core.paths.refuse_unnameable",
     "core.http.say_allowed",
-    "django.middleware.security.SecurityMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "core.doors.ApiDoor",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -123,8 +122,6 @@ def _database(url: str) -> dict[str, Any]:
         "PORT": known["port"],
         "CONN_MAX_AGE": None,
         "OPTIONS": {
-            # 0: raw cursors prepare at first use (None would make them ignore prepare=True). The ORM is not affected.
-            "prepare_threshold": 0,
             "connect_timeout": 5,
             # A peer that is silently gone must not hold a thread for the quarter of an hour that the system would wait.
             "keepalives_idle": 30,

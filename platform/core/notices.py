@@ -10,12 +10,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from queue import SimpleQueue
 from typing import Any
 
 import psycopg
 from django.db import connection, transaction
 
 from core.metrics import NOTICES_LOST, NOTICES_SENT
+from core.round_trip import Link, Query
 
 CHANNEL = "towpath"
 COALESCE_SECONDS = 0.005
@@ -31,7 +33,10 @@ def publish(key: str, count: int = 1) -> None:
 
     Keys are short ASCII without spaces or `=`, such as `topic:17` or `queue:4`.
     """
-    transaction.on_commit(lambda: _outbox.add(key, count))
+    if connection.in_atomic_block:
+        transaction.on_commit(lambda: _outbox.add(key, count))
+    else:
+        _outbox.add(key, count)
 
 
 def flush() -> None:
@@ -66,6 +71,9 @@ def connection_parameters(django_parameters: Mapping[str, Any]) -> dict[str, Any
 _DJANGOS = {"options", "application_name", "prepare_threshold", "cursor_factory", "context", "assume_role", "pool"}
 
 
+_NOTIFY = Query("SELECT pg_notify(%(channel)s, %(payload)s)")
+
+
 class _Outbox:
     """One thread and one connection a process; started with the first notice, flushed at exit."""
 
@@ -79,14 +87,16 @@ class _Outbox:
         self._lock = threading.Lock()
         self._sending = threading.Lock()
         self._pending: Counter[str] = Counter()
-        self._due = threading.Event()
+        self._due: SimpleQueue[None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._connection: psycopg.Connection[tuple[object, ...]] | None = None
+        self._link: Link | None = None
         self._failures = 0
         self._sent_at = 0.0
 
     def add(self, key: str, count: int) -> None:
         with self._lock:
+            if not self._pending:
+                self._due.put(None)
             if key in self._pending or len(self._pending) < MAX_PENDING_KEYS:
                 self._pending[key] += count
             else:
@@ -94,8 +104,6 @@ class _Outbox:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._loop, name="notices", daemon=True)
                 self._thread.start()
-        if not self._due.is_set():
-            self._due.set()
 
     def flush(self) -> None:
         with self._sending:
@@ -107,26 +115,25 @@ class _Outbox:
 
     def _loop(self) -> None:
         while True:
-            self._due.wait()
+            self._due.get()
             # The first after a pause goes at once, what follows it within 5 ms goes together.
             time.sleep(max(0.0, self._sent_at + COALESCE_SECONDS - time.monotonic()))
-            self._due.clear()
             self._sent_at = time.monotonic()
             self.flush()
             if self._failures:
                 time.sleep(min(0.05 * 2**self._failures, MAX_PAUSE_SECONDS))
-                self._due.set()
+                self._due.put(None)
 
     def _send(self, counts: Counter[str]) -> bool:
         """False when the database is away; the log tells once of each outage."""
         try:
-            if self._connection is None or self._connection.closed:
-                self._connection = self._connect()
+            if self._link is None or self._link.raw.closed:
+                self._link = Link(self._connect())
             for payload in payloads(counts):
-                self._connection.execute("SELECT pg_notify(%s, %s)", (CHANNEL, payload))
+                self._link.run([(_NOTIFY, {"channel": CHANNEL, "payload": payload})])
                 NOTICES_SENT.inc()
         except (psycopg.Error, OSError) as error:
-            self._connection = None
+            self._link = None
             self._failures += 1
             # The first failure is mostly an idle connection that the server closed: the second try makes a new one.
             if self._failures == 2:

@@ -5,26 +5,29 @@ the last, and each statement sees a fresh snapshot. Inside transaction.atomic th
 """
 
 import select
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from django.db import connection
-from psycopg import _queries
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
-# psycopg parses a text over 4,096 characters anew for each call (100 µs for the pull); ours are few and never change.
-_queries.MAX_CACHED_STATEMENT_LENGTH = 65_536
-
-Row = tuple[Any, ...]
+from core.round_trip import Link, Query
+from core.round_trip import Row as Row
 
 
 @dataclass(frozen=True)
 class Statement:
     path: Path
     text: str
+
+    @cached_property
+    def query(self) -> Query:
+        return Query(self.text)
 
 
 def statement(module_file: str, name: str) -> Statement:
@@ -43,12 +46,14 @@ def run(*calls: tuple[Statement, Mapping[str, Any]]) -> list[list[Row]]:
         return _run(calls)
     except Exception as error:
         leave_read_only(error)
-        # A migration changed a table under a live process: plans of this connection are stale once.
-        if not isinstance(error.__cause__, psycopg.errors.FeatureNotSupported) or connection.in_atomic_block:
+        if not isinstance(error.__cause__, _STALE) or connection.in_atomic_block:
             raise
-        connection.connection.execute("DEALLOCATE ALL")
-        connection.connection._prepared.clear()
+        _link(connections[DEFAULT_DB_ALIAS]).forget()
         return _run(calls)
+
+
+# A migration changed a table under a live process; or somebody between us and the server has thrown away what was prepared.
+_STALE = (psycopg.errors.FeatureNotSupported, psycopg.errors.InvalidSqlStatementName)
 
 
 def leave_read_only(error: Exception) -> None:
@@ -89,22 +94,15 @@ def _readable(descriptor: int) -> bool:
     return bool(ready.poll(0))
 
 
-def _run(calls: tuple[tuple[Statement, Mapping[str, Any]], ...]) -> list[list[Row]]:
-    connection.ensure_connection()
-    raw = connection.connection
-    with connection.wrap_database_errors:
-        if len(calls) == 1:
-            return [_rows(_execute(raw, calls[0]))]
-        with raw.pipeline():
-            cursors = [_execute(raw, call) for call in calls]
-        return [_rows(cursor) for cursor in cursors]
+def _run(calls: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[list[Row]]:
+    database = connections[DEFAULT_DB_ALIAS]
+    database.ensure_connection()
+    with database.wrap_database_errors:
+        return _link(database).run([(statement.query, values) for statement, values in calls])
 
 
-def _execute(raw: psycopg.Connection[Row], call: tuple[Statement, Mapping[str, Any]]) -> psycopg.Cursor[Row]:
-    cursor = psycopg.Cursor(raw)
-    return cursor.execute(call[0].text, call[1], prepare=True)
-
-
-def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
-    # rownumber is None without a result; `description` would say the same, but builds an object for every column.
-    return cursor.fetchall() if cursor.rownumber is not None else []
+def _link(database: BaseDatabaseWrapper) -> Link:
+    link: Link | None = vars(database).get("towpath_link")
+    if link is None or link.raw is not database.connection:
+        link = vars(database)["towpath_link"] = Link(database.connection)
+    return link

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +11,8 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, reset_queries
 from django.http import HttpRequest
-from django.urls import get_resolver
+from django.urls import ResolverMatch, get_resolver
+from django.utils.log import log_response
 
 from core import sql
 from core.http import REQUEST_ID_KEY
@@ -49,10 +51,29 @@ class Django(WSGIHandler):
         # Loads every view now: the first requests would wait for it longer than any may wait for a thread.
         get_resolver().url_patterns  # noqa: B018
 
+    def respond(self, environ: Environ) -> tuple[HttpRequest, Any]:
+        """As Django's __call__, without its signals, script prefix and choice of URLs: these are always the same."""
+        request = self.request_class(environ)
+        response = self._middleware_chain(request)  # type: ignore[attr-defined]
+        if response.status_code >= 400:
+            log_response("%s: %s", response.reason_phrase, request.path, response=response, request=request)
+        return request, response
+
     def resolve_request(self, request: HttpRequest) -> Any:
-        match = super().resolve_request(request)
+        match = request.resolver_match = _resolve(settings.ROOT_URLCONF, request.path_info)
         request.META[ROUTE_KEY] = match.route
         return match
+
+
+@lru_cache(maxsize=1024)
+def _resolve(urls: str, path: str) -> ResolverMatch:
+    """Paths come again and again, and finding one means trying fifty patterns. What is not found is not remembered."""
+    return get_resolver(urls).resolve(path)
+
+
+@lru_cache(maxsize=256)
+def _header_name(name: str) -> bytes:
+    return name.lower().encode("latin-1")
 
 
 def tidy_by_hand() -> None:
@@ -76,19 +97,17 @@ def _call(django: Django, environ: Environ, push: Push) -> Answer:
     connection.close_if_unusable_or_obsolete()
     sql.drop_if_hung_up()
     called_at = time.monotonic()
-    headers: HeaderList = []
-
-    def start_response(status: str, pairs: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], object]:
-        headers.extend((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in pairs)
-        return lambda _: None  # write(), which Django does not use
-
-    response: Any = django(environ, start_response)
+    request, response = django.respond(environ)
+    headers = [(_header_name(name), value.encode("latin-1")) for name, value in response.items()]
+    headers += [(b"set-cookie", morsel.output(header="").encode("latin-1")) for morsel in response.cookies.values()]
     try:
         if not response.streaming:
             return Answer(response.status_code, headers, response.content, called_at)
         return _stream(response, headers, called_at, push)
     finally:
-        response.close()
+        request.close()
+        if response.streaming:
+            response.close()
 
 
 def _stream(response: Any, headers: HeaderList, called_at: float, push: Push) -> Answer:

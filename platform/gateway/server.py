@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import importlib
 import logging
 import os
@@ -29,6 +30,7 @@ def main() -> None:
     options = _options()
     gateway: Gateway = importlib.import_module("config.asgi").application
     _raise_file_limit(gateway.limits.backpressure + SPARE_FILES)
+    _spare_the_collector()
     uvloop.run(_serve(gateway, options.host, options.port))
     # Threads that are still at work are daemons and granian's own may outlive their streams: nothing more is owed to them.
     notices.flush()
@@ -98,6 +100,15 @@ def _watch_supervisor(descriptor: int, asked: "asyncio.Future[None]") -> None:
             asked.set_result(None)
 
     loop.add_reader(descriptor, readable)
+
+
+def _spare_the_collector() -> None:
+    """What stands now stands to the end, and almost nothing that a request makes refers to itself: looking for cycles
+    among it after every 700 objects took a twentieth of the process.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def _raise_file_limit(wanted: int) -> None:

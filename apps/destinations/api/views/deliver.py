@@ -3,7 +3,6 @@
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from apps.access.api.permissions import caller
 from apps.destinations.api.schemas import examples
@@ -15,6 +14,7 @@ from apps.leases.operations.pull import Nothing
 from apps.leases.selectors import due_in
 from core import http, parse
 from core.clock import rfc3339
+from core.doors import HotView
 from core.openapi import answered, problem, query_of, sent
 from core.waits import Wait, wait_for
 
@@ -27,7 +27,7 @@ def reach(request: Request, reference: str) -> Found:
     return found
 
 
-class PullBatch(APIView):
+class PullBatch(HotView):
     scopes = {"POST": "read:events"}
 
     @extend_schema(
@@ -68,7 +68,7 @@ def answer_nothing(request: HttpRequest, found: Found, wait: int, nothing: Nothi
     return http.no_content(request)
 
 
-class AcknowledgeBatch(APIView):
+class AcknowledgeBatch(HotView):
     scopes = {"POST": "read:events"}
 
     @extend_schema(
@@ -86,7 +86,7 @@ class AcknowledgeBatch(APIView):
         return http.answer(request._request, outcome_json(outcome))
 
 
-class ExtendLease(APIView):
+class ExtendLease(HotView):
     scopes = {"POST": "read:events"}
 
     @extend_schema(

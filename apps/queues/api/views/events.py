@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from msgspec import UNSET
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from apps.access.api.permissions import caller
 from apps.queues import selectors
@@ -17,6 +16,7 @@ from apps.queues.models import State
 from apps.queues.operations import claim, enqueue, settle, tokens
 from core import http, pages, parse
 from core.clock import rfc3339
+from core.doors import HotView
 from core.errors import InvalidParameter, LeaseLost, NotFound
 from core.names import as_uuid, check_worker
 from core.notes import note
@@ -35,7 +35,7 @@ CLAIMED = {
 }
 
 
-class Events(APIView):
+class Events(HotView):
     scopes = {"GET": "read:queues", "POST": "write:queues"}
 
     @extend_schema(
@@ -67,7 +67,7 @@ class Events(APIView):
         return http.answer(request._request, done[0] if body.events is UNSET else {"events": done}, 201)
 
 
-class Claim(APIView):
+class Claim(HotView):
     scopes = {"POST": "read:queues"}
 
     @extend_schema(
@@ -90,7 +90,7 @@ class Claim(APIView):
         return http.answer(request._request, {"claims": shown} if body.limit else shown[0] if shown else None)
 
 
-class Heartbeat(APIView):
+class Heartbeat(HotView):
     scopes = {"POST": "read:queues"}
 
     @extend_schema(
@@ -109,7 +109,7 @@ class Heartbeat(APIView):
         return http.answer(request._request, {"leaseExpiresAt": rfc3339(end)})
 
 
-class Ack(APIView):
+class Ack(HotView):
     scopes = {"POST": "read:queues"}
 
     @extend_schema(
@@ -125,7 +125,7 @@ class Ack(APIView):
         return http.answer(request._request, {"status": "acked"})
 
 
-class Acks(APIView):
+class Acks(HotView):
     scopes = {"POST": "read:queues"}
 
     @extend_schema(
@@ -146,7 +146,7 @@ class Acks(APIView):
         return http.answer(request._request, {"results": results})
 
 
-class Nack(APIView):
+class Nack(HotView):
     scopes = {"POST": "read:queues"}
 
     @extend_schema(

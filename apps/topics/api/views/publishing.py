@@ -3,7 +3,6 @@
 from django.http import HttpRequest, HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from apps.access.api.permissions import caller
 from apps.topics.api.schemas import answers
@@ -15,6 +14,7 @@ from apps.topics.items import Item
 from apps.topics.operations.append import append
 from apps.topics.records import read_records
 from core import parse
+from core.doors import HotView
 from core.http import answer
 from core.openapi import answered, sent
 
@@ -31,7 +31,7 @@ _EVENT = {
 }
 
 
-class Records(APIView):
+class Records(HotView):
     scopes = {"POST": "write:events"}
 
     @extend_schema(
@@ -67,7 +67,7 @@ class Records(APIView):
         return answer(request._request, answers.groups(appended), answers.status(appended), answers.headers(appended))
 
 
-class Events(APIView):
+class Events(HotView):
     scopes = {"POST": "write:events"}
 
     @extend_schema(
