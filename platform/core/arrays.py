@@ -15,13 +15,18 @@ from psycopg.pq import Format
 _HEADER = Struct(">iiIii")  # dimensions, has NULLs, type of the elements, length, first index
 _LENGTHS = tuple(pack(">i", length) for length in range(4096))
 _NULL = pack(">i", -1)
+_UUID_LENGTH = pack(">i", 16)
 
-SMALLINT, INTEGER, TEXT = 21, 23, 25  # types of elements, and below of their arrays: fixed in pg_type
-SMALLINTS, INTEGERS, TEXTS = 1005, 1007, 1009
+SMALLINT, INTEGER, TEXT, UUID = 21, 23, 25, 2950  # types of elements, and below of their arrays: fixed in pg_type
+SMALLINTS, INTEGERS, TEXTS, UUIDS = 1005, 1007, 1009, 2951
 
 
 class Texts(bytes):
     """A text[]."""
+
+
+class Uuids(bytes):
+    """A uuid[]."""
 
 
 class Smallints(bytes):
@@ -38,6 +43,12 @@ def texts(values: Iterable[str | None]) -> Texts:
     parts[::2] = [_NULL if each is None else _length(len(each)) for each in encoded]
     parts[1::2] = [each or b"" for each in encoded]
     return Texts(_header(TEXT, len(encoded)) + b"".join(parts))
+
+
+def uuids(values: Sequence[str | None]) -> Uuids:
+    """From 32 hexadecimal digits each."""
+    parts = [_NULL if value is None else _UUID_LENGTH + bytes.fromhex(value) for value in values]
+    return Uuids(_header(UUID, len(parts)) + b"".join(parts))
 
 
 def smallints(values: Sequence[int]) -> Smallints:
@@ -73,6 +84,10 @@ class _TextsDumper(_Ready):
     oid = TEXTS
 
 
+class _UuidsDumper(_Ready):
+    oid = UUIDS
+
+
 class _SmallintsDumper(_Ready):
     oid = SMALLINTS
 
@@ -84,5 +99,6 @@ class _IntegersDumper(_Ready):
 def register() -> None:
     """Once, before the first connection is made."""
     adapters.register_dumper(Texts, _TextsDumper)
+    adapters.register_dumper(Uuids, _UuidsDumper)
     adapters.register_dumper(Smallints, _SmallintsDumper)
     adapters.register_dumper(Integers, _IntegersDumper)

@@ -140,6 +140,10 @@ class Link:
         self._values.set_pgresult(result)
         return self._values.load_rows(0, result.ntuples, tuple)
 
+    def is_readable(self) -> bool:
+        """Whether something came that nobody asked for."""
+        return bool(self._reading.poll(0))
+
     def forget(self) -> None:
         """Everything that was prepared is prepared again."""
         self.raw.execute("DEALLOCATE ALL")

@@ -4,7 +4,6 @@ Statements of one `run` outside a transaction are one implicit transaction (no B
 the last, and each statement sees a fresh snapshot. Inside transaction.atomic they join it. Arrays are bound with %b.
 """
 
-import select
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -82,16 +81,11 @@ def drop_if_hung_up() -> None:
     Outside a transaction the server sends nothing unasked but its farewell, so a readable socket is a dead one. Costs no
     round trip.
     """
-    if connection.connection is None or connection.in_atomic_block:
+    database = connections[DEFAULT_DB_ALIAS]
+    if database.connection is None or database.in_atomic_block:
         return
-    if connection.connection.closed or _readable(connection.connection.fileno()):
-        connection.close()
-
-
-def _readable(descriptor: int) -> bool:
-    ready = select.poll()
-    ready.register(descriptor, select.POLLIN)
-    return bool(ready.poll(0))
+    if database.connection.closed or _link(database).is_readable():
+        database.close()
 
 
 def _run(calls: Sequence[tuple[Statement, Mapping[str, Any]]]) -> list[list[Row]]:

@@ -15,6 +15,7 @@ from core.streams import Stream
 from core.waits import Wait, listening
 from gateway import streaming
 from gateway.bodies import Receive
+from gateway.deadlines import Deadlines
 from gateway.dispatch import Answer, Django, tidy_by_hand, use_lock_timeout
 from gateway.exchange import Exchange, Send
 from gateway.hub import Hub
@@ -39,6 +40,7 @@ class Gateway:
         self.access = log.access_logger(readable_log)
         self.stopping = asyncio.Event()
         self.hub = Hub(limits.poll_seconds)
+        self.deadlines = Deadlines()
         self._waiters = self._streams = self._open = 0
         STREAMS.set_function(lambda: self._streams)
         self._hot = Lane("hot", limits.hot_threads, limits.lane_queue, limits.lane_seconds, self._prepare_hot)
@@ -85,7 +87,7 @@ class Gateway:
         self._listener.cancel()
 
     def lane(self, call_name: str) -> Lane:
-        return self._hot if self.limits.hot.match(call_name) else self._slow
+        return self._hot if self.limits.is_hot(call_name) else self._slow
 
     def django(self, path: str) -> Django:
         return self._short if path.startswith(self.limits.short_paths) else self._full

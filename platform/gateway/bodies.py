@@ -1,10 +1,10 @@
 """Reads a request's body with the limit applied while reading: what is over it is not taken in."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 
 from core.errors import Invalid, TooLarge
+from gateway.deadlines import Deadline
 from gateway.environ import header
 
 # Of a body that is too large: times the limit, and at least so much, for a client sees no answer before it has sent.
@@ -17,13 +17,13 @@ class ClientGone(Exception):
     """Nobody is there to answer."""
 
 
-async def read(receive: Receive, scope: dict[str, Any], limit: int, seconds: float) -> bytes:
+async def read(receive: Receive, scope: dict[str, Any], limit: int, deadline: Deadline) -> bytes:
     """The whole body. Raises TooLarge, and Invalid when it did not come whole and in time."""
     announced = _announced(scope)
     if announced == 0:
         return b""
     try:
-        async with asyncio.timeout(seconds):
+        with deadline:
             if announced is not None and announced > limit:
                 await _refuse(receive, scope, announced, limit)
             return await _collect(receive, limit)

@@ -55,9 +55,9 @@ class Exchange:
         if self.path == "/healthz":
             return await self._say_alive()
         limits = self.gateway.limits
-        waiting = limits.waiting.match(self.call_name) is not None
+        waiting = limits.is_waiting(self.call_name)
         limit = limits.max_waiting_body_bytes if waiting else limits.max_body_bytes
-        body = await bodies.read(self.receive, self.scope, limit, limits.body_seconds)
+        body = await bodies.read(self.receive, self.scope, limit, self.gateway.deadlines.within(limits.body_seconds))
         self.environ = environ.build(self.scope, body)
         self.environ[http.REQUEST_ID_KEY] = self.request_id
         answer = await self.call()
@@ -77,12 +77,12 @@ class Exchange:
     async def call(self) -> Answer:
         """Calls the view in a thread of its lane. Raises Busy, or what _no_answer says when it takes too long."""
         push = partial(self._push, asyncio.get_running_loop())
-        self._patience = asyncio.timeout(self.gateway.limits.answer_seconds(self.call_name))
+        self._patience = self.gateway.deadlines.within(self.gateway.limits.answer_seconds(self.call_name))
         try:
-            async with self._patience:
+            with self._patience:
                 return await self.lane.run(partial(dispatch.call, self.gateway.django(self.path), self.environ, push))
         except TimeoutError:
-            if not self._patience.expired():
+            if not self._patience.expired:
                 raise
             raise self._no_answer() from None
 
@@ -147,7 +147,7 @@ class Exchange:
 
     async def _push_chunk(self, status: int, headers: HeaderList, chunk: bytes) -> None:
         if not self.begun:
-            self._patience.reschedule(None)  # from here on it is the client that takes its time
+            self._patience.lift()  # from here on it is the client that takes its time
             await self.begin(status, headers)
         if self.scope["method"] != "HEAD":
             await self.send_chunk(chunk)

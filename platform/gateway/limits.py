@@ -2,9 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, lru_cache
 
 from django.conf import settings
+
+REMEMBERED_LENGTH = 300
 
 
 @dataclass(frozen=True)
@@ -31,17 +33,15 @@ class Limits:
     access_log: bool
     listen_url: str
 
-    @cached_property
-    def hot(self) -> re.Pattern[str]:
-        return _any(self.hot_paths)
+    def is_hot(self, call_name: str) -> bool:
+        return _matches(self.hot_paths, call_name)
 
-    @cached_property
-    def waiting(self) -> re.Pattern[str]:
-        return _any(self.waiting_paths)
+    def is_waiting(self, call_name: str) -> bool:
+        return _matches(self.waiting_paths, call_name)
 
     def answer_seconds(self, call_name: str) -> float:
         """How long a call may take before its client is told that nothing can be said; probes have no time for more."""
-        brief = self.hot.match(call_name) or call_name == "GET /readyz"
+        brief = self.is_hot(call_name) or call_name == "GET /readyz"
         return self.hot_answer_seconds if brief else self.slow_answer_seconds
 
     @property
@@ -54,6 +54,20 @@ def from_settings() -> Limits:
     return Limits(max_body_bytes=settings.TOWPATH["MAX_BODY_BYTES"], **settings.GATEWAY)
 
 
+def _matches(patterns: tuple[str, ...], call_name: str) -> bool:
+    # A long one is hardly asked for twice, and a thousand of them would be memory.
+    match = _remembered if len(call_name) <= REMEMBERED_LENGTH else _match
+    return match(patterns, call_name)
+
+
+def _match(patterns: tuple[str, ...], call_name: str) -> bool:
+    return _any(patterns).match(call_name) is not None
+
+
+_remembered = lru_cache(maxsize=2048)(_match)
+
+
+@cache
 def _any(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Matches `METHOD /path` wholly."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns) + r"\Z") if patterns else re.compile(r"(?!)")

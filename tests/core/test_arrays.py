@@ -1,10 +1,12 @@
 """Arrays built by hand arrive as what they were."""
 
+from uuid import UUID
+
 import psycopg
 import pytest
 from django.db import connection
 
-from core.arrays import integers, smallints, texts
+from core.arrays import integers, smallints, texts, uuids
 
 
 def stored(array: bytes, kind: str) -> object:
@@ -29,3 +31,9 @@ def test_texts(values: list[str | None]) -> None:
 def test_numbers(values: list[int]) -> None:
     assert stored(smallints(values), "smallint[]") == values
     assert stored(integers([value * 65_536 for value in values]), "integer[]") == [value * 65_536 for value in values]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("values", [[], [None], ["00112233445566778899aabbccddeeff", None, "f" * 32]])
+def test_uuids(values: list[str | None]) -> None:
+    assert stored(uuids(values), "uuid[]") == [value and UUID(value) for value in values]

@@ -25,9 +25,18 @@ class Slot:
     """Of each of `items`, once they are written."""
 
     @property
-    def fresh(self) -> list[int]:
+    def fresh(self) -> Sequence[int]:
         """Indexes of the items that, as far as is known, are to be written."""
-        return [index for index in range(len(self.items)) if index not in self.known]
+        everything = range(len(self.items))
+        return [index for index in everything if index not in self.known] if self.known else everything
+
+    @property
+    def fresh_items(self) -> Sequence[Item]:
+        return [self.items[index] for index in self.fresh] if self.known else self.items
+
+    @property
+    def has_repeats(self) -> bool:
+        return bool(self.known) or len(self.items) < len(self.firsts)
 
 
 def merge(partition: int, members: Sequence[Groups]) -> Slot:
@@ -61,6 +70,8 @@ def share(slot: Slot, start: int, count: int, head: int, load: Load) -> Written:
 
     `next_offset` is where the partition would have stood with the members up to this one.
     """
+    if not slot.has_repeats:
+        return Written(slot.offsets[start : start + count], frozenset(), head + start + count, load)
     before = max(slot.firsts[:start], default=-1)
     offsets, duplicates = [], []
     for index, first in enumerate(slot.firsts[start : start + count]):

@@ -11,7 +11,7 @@ from apps.topics.operations.quotas import over_hot_quota
 from apps.topics.operations.slots import Groups, Slot, merge, number, share
 from apps.topics.selectors.resolve import TopicRef
 from core import notices, sql
-from core.arrays import integers, smallints, texts
+from core.arrays import integers, smallints, texts, uuids
 from core.errors import NotFound
 
 LOCK = sql.statement(__file__, "lock_partitions")
@@ -21,7 +21,7 @@ APPEND = sql.statement(__file__, "append")
 _COLUMNS: dict[str, Callable[[Any], bytes]] = {
     "partition_keys": texts,
     "keys": texts,
-    "key_hashes": texts,
+    "key_hashes": uuids,
     "kinds": smallints,
     "sizes": integers,
     "types": texts,
@@ -50,7 +50,6 @@ def write(
 
 def _attempt(topic: TopicRef, slots: Sequence[Slot], patience: str | None) -> list[tuple[int, int, int, int]]:
     """Offset, bytes, hot offset and bytes before it of each head before the write; empty when duplicates came to light."""
-    fresh = [(slot, index) for slot in slots for index in slot.fresh]
     partitions = smallints([slot.partition for slot in slots])
     lock = {"topic_id": topic.id, "partitions": partitions, "patience": patience}
     quotas = {"max_hot_records": topic.max_hot_records, "max_hot_bytes": topic.max_hot_bytes}
@@ -59,15 +58,23 @@ def _attempt(topic: TopicRef, slots: Sequence[Slot], patience: str | None) -> li
     *heads, duplicates, offsets, is_over = answer[0]
     if len(heads[0] or ()) != len(slots):
         raise NotFound("The topic was deleted.")
-    for n, offset in zip(duplicates, offsets, strict=True):
-        slot, index = fresh[n - 1]
-        slot.known[index] = offset
-    if duplicates and len(duplicates) < len(fresh):
-        return []
+    fresh = sum(len(slot.fresh) for slot in slots)
+    if duplicates:
+        _note(slots, duplicates, offsets)
+        if len(duplicates) < fresh:
+            return []
     found: list[tuple[int, int, int, int]] = list(zip(*heads, strict=True))
-    if is_over and len(duplicates) < len(fresh):
+    if is_over and len(duplicates) < fresh:
         raise over_hot_quota(topic, *_most(slots, found))
     return found
+
+
+def _note(slots: Sequence[Slot], duplicates: Sequence[int], offsets: Sequence[int]) -> None:
+    """What was there before: the n-th of all that were sent, and its offset."""
+    sent = [(slot, index) for slot in slots for index in slot.fresh]
+    for n, offset in zip(duplicates, offsets, strict=True):
+        slot, index = sent[n - 1]
+        slot.known[index] = offset
 
 
 def _most(slots: Sequence[Slot], heads: Sequence[tuple[int, int, int, int]]) -> tuple[int, int]:
@@ -78,18 +85,19 @@ def _most(slots: Sequence[Slot], heads: Sequence[tuple[int, int, int, int]]) -> 
 
 
 def _bytes(slot: Slot) -> int:
-    return sum(slot.items[index][4] for index in slot.fresh)
+    return sum(item[4] for item in slot.fresh_items)
 
 
 def _columns(slots: Sequence[Slot]) -> dict[str, bytes]:
-    rows = [[slot.items[index] for index in slot.fresh] for slot in slots]
+    rows = [slot.fresh_items for slot in slots]
+    sizes = [[item[4] for item in row] for row in rows]
     columns = list(zip(*(item for row in rows for item in row), strict=True)) or [()] * len(_COLUMNS)
     return {
         "fresh_records": integers([len(row) for row in rows]),
-        "fresh_bytes": integers([sum(item[4] for item in row) for row in rows]),
+        "fresh_bytes": integers(list(map(sum, sizes))),
         "slots": smallints([place for place, row in enumerate(rows, 1) for _ in row]),
         "numbers": integers([place for row in rows for place in range(len(row))]),
-        "running_bytes": integers([total for row in rows for total in accumulate(item[4] for item in row)]),
+        "running_bytes": integers([total for row in sizes for total in accumulate(row)]),
         **{name: array(column) for (name, array), column in zip(_COLUMNS.items(), columns, strict=True) if name != "sizes"},
     }
 
@@ -98,9 +106,9 @@ def _load(topic: TopicRef, slot: Slot, head: tuple[int, int, int, int], backlog:
     """Gives the slot its offsets; returns what the partition carries with them."""
     offset, total, hot_offset, bytes_before = head
     number(slot, offset)
-    fresh = [slot.items[index] for index in slot.fresh]
-    rate = rates.count(topic.id, slot.partition, len(fresh))
-    return Load(offset + len(fresh) - hot_offset, total + sum(item[4] for item in fresh) - bytes_before, rate, backlog)
+    fresh = len(slot.fresh)
+    rate = rates.count(topic.id, slot.partition, fresh)
+    return Load(offset + fresh - hot_offset, total + _bytes(slot) - bytes_before, rate, backlog)
 
 
 def _shares(

@@ -20,7 +20,7 @@ WITH head AS MATERIALIZED (
 ),
 known AS MATERIALIZED (
     SELECT item.n, d."offset"
-    FROM unnest(%(key_hashes)b::text[]::uuid[], %(slots)b::smallint[]) WITH ORDINALITY AS item (key_hash, slot, n)
+    FROM unnest(%(key_hashes)b::uuid[], %(slots)b::smallint[]) WITH ORDINALITY AS item (key_hash, slot, n)
     CROSS JOIN LATERAL (
         SELECT dedup."offset"
         FROM dedup
@@ -64,7 +64,7 @@ remembered AS (
     SELECT
         %(topic_id)s, (%(partitions)b::smallint[])[slot], key_hash, (statement_timestamp() AT TIME ZONE 'UTC')::date,
         (SELECT offsets FROM head)[slot] + number, statement_timestamp()
-    FROM unnest(%(slots)b::smallint[], %(numbers)b::integer[], %(key_hashes)b::text[]::uuid[]) AS item (slot, number, key_hash)
+    FROM unnest(%(slots)b::smallint[], %(numbers)b::integer[], %(key_hashes)b::uuid[]) AS item (slot, number, key_hash)
     WHERE key_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM known) AND NOT (SELECT is_over FROM over)
         AND (SELECT offsets FROM head) IS NOT NULL
 )
