@@ -120,9 +120,9 @@ class Server:
         self._log.close()
 
     @property
-    def place(self) -> tuple[int, int]:
-        """Port and pid."""
-        return self.port, self.process.pid
+    def place(self) -> tuple[int, int, str]:
+        """Port, pid and database."""
+        return self.port, self.process.pid, self.database_url
 
     def log(self) -> str:
         """What it has written to standard error so far."""

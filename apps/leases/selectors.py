@@ -44,6 +44,7 @@ def events(topic_id: int, partition: int, first_offset: int, next_offset: int, p
     wanted = {
         "topic_id": topic_id,
         "partition": partition,
+        "place": f"{partition:03d}.",
         "first_offset": first_offset,
         "next_offset": next_offset,
         "picked": picked,

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from tests.benchmarks.client import Client
 
 PROCESSES = 2
@@ -24,8 +26,8 @@ Work = Callable[..., int]
 class Load:
     name: str
     work: Work
-    server: tuple[int, int]
-    """Port and pid: Server.place."""
+    server: tuple[int, int, str]
+    """Port, pid and database: Server.place."""
     token: str | None = None
     clients: int = 16
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -42,6 +44,8 @@ class Round:
     """Seconds of each call."""
     effort: float = 0.0
     """Seconds of processor time that the server took in all: what else the machine does hardly changes it."""
+    database_effort: float = 0.0
+    """The same of the database's processes that worked for it; 0 where they are on another machine."""
 
 
 def run(load: Load, seconds: float) -> Round:
@@ -55,20 +59,20 @@ def run(load: Load, seconds: float) -> Round:
     ]
     for process in started:
         process.start()
-    before = processor_seconds(load.server[1])
+    before = efforts(load.server)
     barrier.wait(60)
     outcomes = [results.get() for _ in started]
-    effort = processor_seconds(load.server[1]) - before
+    taken = [now - then for now, then in zip(efforts(load.server), before, strict=True)]
     for process in started:
         process.join()
-    return _together(outcomes, effort)
+    return _together(outcomes, *taken)
 
 
-def _together(outcomes: list[Round | str], effort: float) -> Round:
+def _together(outcomes: list[Round | str], effort: float, database_effort: float) -> Round:
     rounds = [outcome for outcome in outcomes if isinstance(outcome, Round)]
     assert len(rounds) == len(outcomes), [outcome for outcome in outcomes if isinstance(outcome, str)]
     latencies = [latency for each in rounds for latency in each.latencies]
-    return Round(sum(each.units for each in rounds), sum(each.rate for each in rounds), latencies, effort)
+    return Round(sum(each.units for each in rounds), sum(each.rate for each in rounds), latencies, effort, database_effort)
 
 
 def _process(load: Load, share: Sequence[int], seconds: float, barrier: Any, results: Any) -> None:
@@ -111,6 +115,11 @@ class Line:
         return sum(each.effort for each in self.rounds) / max(1, sum(each.units for each in self.rounds))
 
     @property
+    def database_effort(self) -> float:
+        """The same of the database's."""
+        return sum(each.database_effort for each in self.rounds) / max(1, sum(each.units for each in self.rounds))
+
+    @property
     def latencies(self) -> list[float]:
         return sorted(latency for each in self.rounds for latency in each.latencies)
 
@@ -127,8 +136,8 @@ def side_by_side(loads: Sequence[Load], rounds: int = 7, seconds: float = 0.5) -
 
 
 def table(lines: Sequence[Line]) -> str:
-    """Medians with their spread, each as a ratio to the first, and what a unit cost the server."""
-    rows = [("", "a second", "spread", "ratio", "median ms", "99 % ms", "server µs")]
+    """Medians with their spread, each as a ratio to the first, and what a unit cost the server and the database."""
+    rows = [("", "a second", "spread", "ratio", "median ms", "99 % ms", "server µs", "database µs")]
     rows += [_row(line, lines[0].rate) for line in lines]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
@@ -145,11 +154,30 @@ def _row(line: Line, first: float) -> tuple[str, ...]:
         f"{percentile(latencies, 0.5) * 1000:.2f}",
         f"{percentile(latencies, 0.99) * 1000:.2f}",
         f"{line.effort * 1_000_000:.1f}",
+        f"{line.database_effort * 1_000_000:.1f}",
     )
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
+
+
+def efforts(server: tuple[int, int, str]) -> tuple[float, float]:
+    """Processor time so far of the server, and of the sessions in its database."""
+    with psycopg.connect(server[2], autocommit=True) as connection:
+        rows = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        sessions = [pid for (pid,) in rows if _is_postgres(pid)]
+    return processor_seconds(server[1]), sum(map(processor_seconds, sessions))
+
+
+def _is_postgres(pid: int) -> bool:
+    """Whether the number means a process of this machine, and the right one."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().startswith("postgres")
+    except OSError:
+        return False
 
 
 def processor_seconds(pid: int) -> float:

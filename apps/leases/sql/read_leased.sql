@@ -3,7 +3,10 @@
 -- index: event_pkey, topic_pkey
 SELECT
     CASE event.kind
-        WHEN 1 THEN left(event.body, -1) || ',"sequence":"' || place.sequence || '"}'
+        -- As bytes: left() counts the characters of the whole text first, which took half of this statement.
+        WHEN 1 THEN convert_from(
+            substring(convert_to(event.body, 'UTF8') FROM 1 FOR octet_length(event.body) - 1), 'UTF8'
+        ) || ',"sequence":"' || place.sequence || '"}'
         ELSE '{"specversion":"1.0","id":"' || topic.uid || '/' || place.sequence || '","source":"/v1/topics/' || topic.name
             || '","type":"towpath.record","partitionkey":' || to_json(event.partition_key)
             || ',"subject":' || to_json(event.partition_key) || ',"data":' || to_json(event.body)
@@ -12,7 +15,7 @@ SELECT
 FROM event
 JOIN topic ON topic.id = %(topic_id)s
 CROSS JOIN LATERAL (
-    SELECT lpad(event.partition::text, 3, '0') || '.' || lpad(event."offset"::text, 20, '0') AS sequence
+    SELECT %(place)s || right('00000000000000000000' || event."offset"::text, 20) AS sequence
 ) AS place
 WHERE event.topic_id = %(topic_id)s AND event.partition = %(partition)s
     AND event."offset" >= %(first_offset)s AND event."offset" < %(next_offset)s
