@@ -313,7 +313,7 @@ UNFOLD = {
 
 # The HTTP front (platform/gateway), which knows no app: its limits, and which paths are what.
 GATEWAY: dict[str, Any] = {
-    "hot_threads": int(_setting("TOWPATH_HOT_THREADS", "8")),
+    "hot_threads": int(_setting("TOWPATH_HOT_THREADS", "12")),
     "slow_threads": int(_setting("TOWPATH_SLOW_THREADS", "4")),
     "lane_queue": int(_setting("TOWPATH_LANE_QUEUE", "128")),
     "lane_seconds": float(_setting("TOWPATH_LANE_SECONDS", "2")),
