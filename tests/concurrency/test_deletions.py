@@ -11,9 +11,10 @@ from apps.access import operations
 from apps.cursors.operations import groups
 from apps.topics.selectors import resolve
 from core.errors import NotFound
-from tests.concurrency.sessions import at_once, in_background, session, until, waiting_for_a_lock
+from tests.concurrency.sessions import at_once, in_background, session, waiting_for_a_lock
 from tests.destinations.world import DESTINATIONS, make, make_topic, publish, pull, sql
 from tests.factories import Api, api_key, grants, unique
+from tests.patience import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
