@@ -22,7 +22,7 @@ from core.masking import shown_text
 TREND_SECONDS, TREND_STEP = 3600, 120
 TITLES = (
     "destination", "type", "topic", "state", "cause", "since", "lagEvents", "lagIsExact", "lagSeconds", "inFlight", "window",
-    "waiting", "deadLetters", "lastAcknowledgement", "lastPull",
+    "waiting", "deadLetters", "lastAcknowledgement", "lastPull", "workers",
 )  # fmt: skip
 
 
@@ -92,8 +92,11 @@ def out(row: Row) -> SafeString:
 
 def last(row: Row) -> SafeString:
     said = words.ago(row.acknowledged_at) if row.acknowledged_at else "none seen lately"
-    shown = '<div class="tp-nowrap">ack {}</div><div class="tp-why tp-nowrap">pull {}</div>'
-    return format_html(shown, said, words.ago(row.status.pulled_at))
+    shown = (
+        '<div class="tp-nowrap">ack {}</div><div class="tp-why tp-nowrap">pull {}</div>'
+        '<div class="tp-why tp-nowrap" title="seen in the last 15 minutes">{}</div>'
+    )
+    return format_html(shown, said, words.ago(row.status.pulled_at), row.outcomes.workers_said)
 
 
 def plain(found: QuerySet[Destination]) -> Iterator[tuple[Any, ...]]:
@@ -108,5 +111,5 @@ def _values(destination: Destination, row: Row) -> tuple[Any, ...]:
     return (
         destination.name, destination.type, destination.topic.name, cause.state, shown_text(cause.text), cause.since,
         status.lag_events, status.exact, status.lag_seconds, status.in_flight, status.window, status.waiting,
-        row.outcomes.dead, row.acknowledged_at, status.pulled_at,
+        row.outcomes.dead, row.acknowledged_at, status.pulled_at, row.outcomes.workers,
     )  # fmt: skip

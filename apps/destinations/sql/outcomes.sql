@@ -1,7 +1,7 @@
--- does: of each asked consumer the dead letters (counted up to a bound), and the last of the latest leases that was acknowledged
+-- does: of each asked consumer its dead letters and late workers (both up to a bound), and the last acknowledgement of its latest leases
 -- locks: nothing
--- index: dead_letter_fingerprint, settled_pkey
-SELECT asked.topic_id, asked.id, dead.number, latest.acknowledged_at
+-- index: dead_letter_fingerprint, settled_pkey, worker_seen_last
+SELECT asked.topic_id, asked.id, dead.number, latest.acknowledged_at, came.number
 FROM unnest(%(topics)b::integer[], %(consumers)b::integer[]) AS asked (topic_id, id)
 CROSS JOIN LATERAL (
     SELECT count(*) AS number
@@ -24,3 +24,13 @@ CROSS JOIN LATERAL (
         LIMIT %(latest)s
     ) AS few
 ) AS latest
+CROSS JOIN LATERAL (
+    SELECT count(*) AS number
+    FROM (
+        SELECT 1
+        FROM worker_seen AS w
+        WHERE w.topic_id = asked.topic_id AND w.consumer_id = asked.id
+            AND w.seen_at >= statement_timestamp() - interval '15 minutes'
+        LIMIT %(most)s
+    ) AS few
+) AS came
