@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # A server that was stopped for seconds by a busy machine refuses nobody and cuts nobody off for it.
 PATIENT = {
     "TOWPATH_LANE_SECONDS": "60",
+    "TOWPATH_JOIN_SECONDS": "60",
     "TOWPATH_HOT_ANSWER_SECONDS": "60",
     "TOWPATH_SLOW_ANSWER_SECONDS": "60",
     "TOWPATH_SEND_SECONDS": "300",

@@ -315,14 +315,19 @@ UNFOLD = {
 GATEWAY: dict[str, Any] = {
     "hot_threads": int(_setting("TOWPATH_HOT_THREADS", "12")),
     "slow_threads": int(_setting("TOWPATH_SLOW_THREADS", "4")),
-    "lane_queue": int(_setting("TOWPATH_LANE_QUEUE", "128")),
+    "lane_queue": int(_setting("TOWPATH_LANE_QUEUE", "1024")),
     "lane_seconds": float(_setting("TOWPATH_LANE_SECONDS", "2")),
+    # A browser does not come back to a live stream that was refused: it may stand in line for longer.
+    "join_seconds": float(_setting("TOWPATH_JOIN_SECONDS", "15")),
     # A database that neither answers nor hangs up holds a thread for as long; its client is answered after these seconds.
     "hot_answer_seconds": float(_setting("TOWPATH_HOT_ANSWER_SECONDS", "10")),
     "slow_answer_seconds": float(_setting("TOWPATH_SLOW_ANSWER_SECONDS", "35")),
     "max_waiters": int(_setting("TOWPATH_MAX_WAITERS", "4096")),
     "max_streams": int(_setting("TOWPATH_MAX_STREAMS", "4096")),
-    "max_waiting_body_bytes": 16 * 1024,
+    # Of bodies on their way to a thread, in one process; the first kept_body_bytes of each do not count.
+    "held_body_bytes": int(_setting("TOWPATH_HELD_BODY_BYTES", str(256 * 1024 * 1024))),
+    # What a request that waits may hold of its body.
+    "kept_body_bytes": 16 * 1024,
     "body_seconds": 60.0,
     "poll_seconds": float(_setting("TOWPATH_POLL_SECONDS", "10")),
     "proof_seconds": float(_setting("TOWPATH_PROOF_SECONDS", "5")),
@@ -341,10 +346,7 @@ GATEWAY: dict[str, Any] = {
         r"POST /v1/streams/([^/]+/)?(events|logs)",
         r"GET /v1/streams/[^/]+/(snapshot|events|live)",
     ),
-    "waiting_paths": (
-        r"POST /v1/event-destinations/[^/]+/pull",
-        r"POST /v1/event-queues/[^/]+/claim",
-    ),
+    "stream_paths": (r"GET /v1/streams/[^/]+/live",),
     # Served with API_MIDDLEWARE.
     "short_paths": ("/v1/", "/oauth/", "/readyz", "/metrics"),
     "access_log": _flag("TOWPATH_ACCESS_LOG", True),

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,12 +14,12 @@ from core.metrics import REFUSED, STREAMS
 from core.streams import Stream
 from core.waits import Wait, listening
 from gateway import streaming
-from gateway.bodies import Receive
+from gateway.bodies import Budget, Receive
 from gateway.deadlines import Deadlines
 from gateway.dispatch import Answer, Django, tidy_by_hand, use_lock_timeout
 from gateway.exchange import Exchange, Send
 from gateway.hub import Hub
-from gateway.lanes import Lane
+from gateway.lanes import Lane, Line
 from gateway.limits import Limits
 from gateway.listener import Listener
 from gateway.waiting import Waiting
@@ -43,8 +43,14 @@ class Gateway:
         self.deadlines = Deadlines()
         self._waiters = self._streams = self._open = 0
         STREAMS.set_function(lambda: self._streams)
-        self._hot = Lane("hot", limits.hot_threads, limits.lane_queue, limits.lane_seconds, self._prepare_hot)
-        self._slow = Lane("slow", limits.slow_threads, limits.lane_queue, limits.lane_seconds, _prepare_nothing)
+        self.budget = Budget(limits.held_body_bytes, limits.kept_body_bytes)
+        self._hot = self._lane("hot", limits.hot_threads, partial(use_lock_timeout, limits.hot_lock_timeout_ms))
+        self._slow = self._lane("slow", limits.slow_threads, _prepare_nothing)
+
+    def _lane(self, name: str, threads: int, prepare: Callable[[], None]) -> Lane:
+        limits = self.limits
+        line = Line(limits.lane_queue, limits.lane_seconds)
+        return Lane(name, threads, line, Line(limits.max_streams, limits.join_seconds), prepare)
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -102,10 +108,14 @@ class Gateway:
         finally:
             self._waiters -= 1
 
-    async def stream(self, exchange: Exchange, stream: Stream, answer: Answer) -> None:
-        if self._streams >= self.limits.max_streams:
+    def check_streams(self, joining: int) -> None:
+        """Raises Busy when there are too many, with those that stand in line to be one."""
+        if self._streams + joining >= self.limits.max_streams:
             REFUSED.labels("streams").inc()
             raise Busy("Too many live streams are open; try again.")
+
+    async def stream(self, exchange: Exchange, stream: Stream, answer: Answer) -> None:
+        self.check_streams(0)
         self._streams += 1
         try:
             await exchange.begin(answer.status, [pair for pair in answer.headers if pair[0] != b"content-length"])
@@ -116,10 +126,6 @@ class Gateway:
                     await exchange.send_chunk(b"", more=False)
         finally:
             self._streams -= 1
-
-    @property
-    def _prepare_hot(self) -> Any:
-        return partial(use_lock_timeout, self.limits.hot_lock_timeout_ms)
 
 
 def _prepare_nothing() -> None:

@@ -50,10 +50,13 @@ def build(scope: dict[str, Any], body: bytes) -> Environ:
     raw: bytes = scope.get("raw_path") or b""
     if b"%" in raw or not raw.isascii():
         environ[SENT_KEY] = raw.decode("latin-1")
-    # After the headers: what was read counts, not what was announced.
+    put_body(environ, body)  # after the headers: what was read counts, not what was announced
+    return environ
+
+
+def put_body(environ: Environ, body: bytes) -> None:
     environ["CONTENT_LENGTH"] = str(len(body))
     environ["wsgi.input"] = io.BytesIO(body)
-    return environ
 
 
 def path_of(scope: dict[str, Any]) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from core import errors, http, streams, waits
 from core.log import PRINCIPAL_KEY, REQUEST_ID
 from core.metrics import HTTP_REQUESTS, HTTP_SECONDS, REFUSED
@@ -31,7 +33,9 @@ class Exchange:
         self.path = environ.path_of(scope)
         self.call_name = f"{scope['method']} {self.path}"
         self.request_id = http.sane_request_id(environ.header(scope["headers"], b"x-request-id"))
+        self.body = bodies.Body(receive, scope, gateway.limits.max_body_bytes, gateway.budget)
         self.environ: environ.Environ = {}
+        self._gone: asyncio.Future[None] | None = None
         self.status = 0
         self.waited = 0.0
         self.begun = False
@@ -48,22 +52,25 @@ class Exchange:
             logger.exception("gateway.failed", extra={"path": self.path})
             await self.refuse(http.InternalError())
         finally:
+            self._stop_watching()
+            self.body.release()
             REQUEST_ID.reset(token)
             self._account()
+        await self.body.discard()
 
     async def _serve(self) -> None:
         if self.path == "/healthz":
             return await self._say_alive()
-        limits = self.gateway.limits
-        waiting = limits.is_waiting(self.call_name)
-        limit = limits.max_waiting_body_bytes if waiting else limits.max_body_bytes
-        body = await bodies.read(self.receive, self.scope, limit, self.gateway.deadlines.within(limits.body_seconds))
+        body = await self.body.read(self.gateway.deadlines.within(self.gateway.limits.body_seconds))
         self.environ = environ.build(self.scope, body)
+        del body  # only the environ holds it
         self.environ[http.REQUEST_ID_KEY] = self.request_id
         answer = await self.call()
         wait: waits.Wait | None = self.environ.pop(waits.ENVIRON_KEY, None)
-        if wait is not None and wait.seconds > 0:
+        if wait is not None and wait.seconds > 0 and self._keep_little():
             answer = await self.gateway.wait(self, wait, answer)
+        del self.environ["wsgi.input"]
+        self.body.release()
         if stream := self.environ.pop(streams.ENVIRON_KEY, None):
             return await self.gateway.stream(self, stream, answer)
         await self.answer(answer)
@@ -74,13 +81,29 @@ class Exchange:
         body = http.error_body(self.path, self.request_id, errors.MethodNotAllowed())
         await self.answer(Answer(405, [JSON, (b"allow", b"GET, HEAD")], body, self.began))
 
+    def _keep_little(self) -> bool:
+        """A wait holds no large body: JSON that its view has read is kept without the space in it. False if that is much."""
+        body = self.environ["wsgi.input"].getvalue()
+        if len(body) > self.gateway.limits.kept_body_bytes:
+            try:
+                body = orjson.dumps(orjson.loads(body))
+            except ValueError:
+                return False
+            environ.put_body(self.environ, body)
+        self.body.release()
+        return len(body) <= self.gateway.limits.kept_body_bytes
+
     async def call(self) -> Answer:
-        """Calls the view in a thread of its lane. Raises Busy, or what _no_answer says when it takes too long."""
+        """Calls the view in a thread of its lane. Raises Busy, ClientGone, or what _no_answer says if it takes too long."""
         push = partial(self._push, asyncio.get_running_loop())
+        work = partial(dispatch.call, self.gateway.django(self.path), self.environ, push)
+        joining = self.gateway.limits.is_joining(self.call_name)
+        if joining:
+            self.gateway.check_streams(self.lane.patient.held)
         self._patience = self.gateway.deadlines.within(self.gateway.limits.answer_seconds(self.call_name))
         try:
             with self._patience:
-                return await self.lane.run(partial(dispatch.call, self.gateway.django(self.path), self.environ, push))
+                return await self.lane.run(work, joining, self.leaving)
         except TimeoutError:
             if not self._patience.expired:
                 raise
@@ -102,6 +125,7 @@ class Exchange:
         return self.gateway.lane(self.call_name)
 
     async def answer(self, answer: Answer) -> None:
+        self._stop_watching()
         if not answer.pushed:
             await self.begin(answer.status, answer.headers, len(answer.body))
         body = b"" if self.scope["method"] == "HEAD" else answer.body
@@ -132,15 +156,24 @@ class Exchange:
         body = http.error_body(self.path, self.request_id, error)
         headers = [(name.lower().encode(), value.encode()) for name, value in http.error_headers(error).items()]
         if isinstance(error, errors.TooLarge):
-            # The rest of the body is not read, so the connection cannot be used again.
-            headers.append((b"connection", b"close"))
             REFUSED.labels("body").inc()
+        if self.body.is_pending:
+            headers.append((b"connection", b"close"))
         await self.answer(Answer(http.status_of(error), [JSON, *headers], body, self.began))
 
-    async def disconnected(self) -> None:
-        """Returns when the client has gone (granian says so only after the body was read to its end)."""
+    def leaving(self) -> "asyncio.Future[None]":
+        """Done when the client has gone (granian says so only after the body was read to its end)."""
+        if self._gone is None:
+            self._gone = asyncio.ensure_future(self._disconnected())
+        return self._gone
+
+    async def _disconnected(self) -> None:
         while (await self.receive())["type"] != "http.disconnect":
             pass
+
+    def _stop_watching(self) -> None:
+        if self._gone is not None:
+            self._gone.cancel()
 
     def _push(self, loop: asyncio.AbstractEventLoop, status: int, headers: HeaderList, chunk: bytes) -> None:
         asyncio.run_coroutine_threadsafe(self._push_chunk(status, headers, chunk), loop).result()

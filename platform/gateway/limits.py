@@ -12,12 +12,14 @@ REMEMBERED_LENGTH = 300
 @dataclass(frozen=True)
 class Limits:
     max_body_bytes: int
-    max_waiting_body_bytes: int
+    kept_body_bytes: int
+    held_body_bytes: int
     body_seconds: float
     hot_threads: int
     slow_threads: int
     lane_queue: int
     lane_seconds: float
+    join_seconds: float
     hot_answer_seconds: float
     slow_answer_seconds: float
     max_waiters: int
@@ -28,7 +30,7 @@ class Limits:
     stop_seconds: float
     hot_lock_timeout_ms: int
     hot_paths: tuple[str, ...]
-    waiting_paths: tuple[str, ...]
+    stream_paths: tuple[str, ...]
     short_paths: tuple[str, ...]
     access_log: bool
     listen_url: str
@@ -36,11 +38,13 @@ class Limits:
     def is_hot(self, call_name: str) -> bool:
         return _matches(self.hot_paths, call_name)
 
-    def is_waiting(self, call_name: str) -> bool:
-        return _matches(self.waiting_paths, call_name)
+    def is_joining(self, call_name: str) -> bool:
+        return _matches(self.stream_paths, call_name)
 
     def answer_seconds(self, call_name: str) -> float:
         """How long a call may take before its client is told that nothing can be said; probes have no time for more."""
+        if self.is_joining(call_name):
+            return self.join_seconds + self.slow_answer_seconds
         brief = self.is_hot(call_name) or call_name == "GET /readyz"
         return self.hot_answer_seconds if brief else self.slow_answer_seconds
 

@@ -56,7 +56,7 @@ class Backstage:
 
     async def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
         async with self._lane.streams:
-            return await self._lane.run(partial(_with_connection, function, *arguments))
+            return await self._lane.run(partial(_with_connection, function, *arguments), patient=True)
 
     def subscribe(self, *keys: str) -> Subscription:
         return Subscription(self._hub, keys)
@@ -100,9 +100,9 @@ async def run(stream: Stream, link: Link, exchange: "Exchange", stopping: "async
     """Runs the stream beside receive(): granian's send() to a client that has gone raises nothing, and waits for ever for
     one that takes nothing.
     """
-    ends = [
+    ends: list[asyncio.Future[Any]] = [
         asyncio.ensure_future(stream.run(link)),
-        asyncio.ensure_future(exchange.disconnected()),
+        exchange.leaving(),
         asyncio.ensure_future(stopping.wait()),
         asyncio.ensure_future(link.refused()),
     ]

@@ -25,14 +25,13 @@ class Waiting:
 
     async def outcome(self) -> Answer:
         """The view's answer once it has one, else its last empty one. Raises ClientGone."""
-        gone = asyncio.ensure_future(self._exchange.disconnected())
+        gone = self._exchange.leaving()
         slept_from = time.monotonic()
         try:
             while time.monotonic() < self._deadline and await self._again(gone):
                 pass
             return self._answer
         finally:
-            gone.cancel()
             self._exchange.waited = time.monotonic() - slept_from
 
     async def _again(self, gone: "asyncio.Future[None]") -> bool:
@@ -66,6 +65,9 @@ class Waiting:
                     self._exchange.environ[AGAIN_KEY] = True
                     self._exchange.rewind()
                     return await self._exchange.call()
+                except ClientGone:
+                    self._hub.pass_on(self._wait)
+                    raise
                 except Busy:
                     if time.monotonic() > self._deadline:
                         return None

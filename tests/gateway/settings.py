@@ -16,5 +16,6 @@ GATEWAY = {
     # Who is answered before its time was told: nothing else would make it look again.
     "poll_seconds": 3600.0,
     "hot_paths": (r"(GET|POST) /v1/hot/.*",),
-    "waiting_paths": (r"POST /v1/hot/(take|guarded)",),
+    "stream_paths": (r"GET /v1/live",),
+    "held_body_bytes": int(os.environ.get("TOY_BODIES", str(64 * 1024 * 1024))),
 }

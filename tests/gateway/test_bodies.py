@@ -56,14 +56,25 @@ def test_it_refuses_an_endless_body_in_chunks_and_closes(line: socket.socket) ->
     assert LIMIT <= sent < 10 * LIMIT  # what fits into the sockets' buffers beyond the limit
 
 
-def test_a_waiting_call_takes_only_a_small_body(toy_server: Server, key: str) -> None:
-    assert toy_server.request("POST", f"/v1/hot/take?key={key}&seconds=0", b"x" * 16_384).status == 204
-    assert toy_server.request("POST", f"/v1/hot/take?key={key}&seconds=0", b"x" * 16_385).status == 413
+def test_a_body_that_is_too_long_is_refused_before_any_of_it_came(line: socket.socket) -> None:
+    """And what the client sends then, not having looked, is no fault to it."""
+    line.sendall(b"POST /v1/slow/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5242880\r\n\r\n")
+    answer = b""
+    while b'"TOO_LARGE"' not in answer:
+        answer += line.recv(65_536)
+    assert answer.startswith(b"HTTP/1.1 413") and b"connection: close" in answer.lower()
+    for _ in range(80):
+        line.sendall(b"x" * 65_536)
+    assert line.recv(1) == b""
 
 
-def test_a_client_with_far_too_large_a_body_for_a_waiting_call_can_read_why(toy_server: Server, key: str) -> None:
-    over = toy_server.request("POST", f"/v1/hot/take?key={key}&seconds=0", b"x" * LIMIT)
-    assert json.loads(over.content)["error"]["details"] == {"max": 16_384}
+def test_of_two_framings_the_chunks_count_and_the_connection_ends(line: socket.socket) -> None:
+    line.sendall(
+        b"POST /v1/slow/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    line.sendall(b"3\r\nabc\r\n0\r\n\r\nGET /v1/slow/echo HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    answer = said(line)
+    assert answer.startswith(b"HTTP/1.1 200") and b'"length": 3' in answer and answer.count(b"HTTP/1.1 200") == 1
 
 
 def test_enveloped_paths_are_refused_in_their_envelope(toy_server: Server) -> None:

@@ -5,8 +5,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.gateway.crowd import Reply, ask, figure
-from tests.patience import eventually
+from tests.gateway.crowd import Reply, ask, begin, figure
+from tests.gateway.test_streams import open_stream
+from tests.patience import PATIENCE, eventually
 from tests.serving import Server
 
 Calls = Callable[[], int]
@@ -81,6 +82,57 @@ def test_who_has_no_thread_within_its_bound_is_told_that_it_is_busy(database_url
         late, held = asyncio.run(scene(server))
         assert held == [200, 200]
         assert [(reply.status, json.loads(reply.body)["error"]["code"]) for reply in late] == [(503, "BUSY")] * 4
+
+
+def test_who_leaves_the_line_makes_room_and_nothing_is_done_for_it(toy_server: Server, key: str, calls: Calls) -> None:
+    async def scene() -> None:
+        holding = await hold(toy_server, "hot", key, calls)
+        leaving = [await begin(toy_server, f"GET /v1/hot/hold?key={key}") for _ in range(4)]
+        await queue_of(4)
+        for writer in leaving:
+            writer.close()
+        await queue_of(0)
+        others = [asyncio.ensure_future(ask(toy_server, "GET /v1/hot/echo")) for _ in range(4)]
+        await queue_of(4)
+        assert await release(toy_server, "slow", key, holding) == [200, 200]
+        assert [reply.status for reply in await asyncio.gather(*others)] == [200] * 4
+        assert calls() == 2
+
+    async def queue_of(count: int) -> None:
+        await eventually(lambda: figure(toy_server, 'towpath_pool_queue{lane="hot"}') == count)
+
+    asyncio.run(scene())
+
+
+def test_who_joins_a_live_stream_stands_in_a_line_of_its_own(database_url: str, key: str, calls: Calls) -> None:
+    """More of them than the line of the others is long, and after those have been told that it is busy."""
+
+    async def scene(server: Server) -> None:
+        holding = await hold(server, "slow", key, calls)
+        joins = [asyncio.ensure_future(open_stream(server, f"/v1/live?key={key}")) for _ in range(12)]
+        await eventually(lambda: figure(server, 'towpath_pool_queue{lane="slow"}', "hot") == 12)
+        late = await asyncio.gather(*(ask(server, "GET /v1/slow/echo") for _ in range(4)))
+        assert [reply.status for reply in late] == [503] * 4
+        assert not any(join.done() for join in joins)
+        await release(server, "hot", key, holding)
+        for reader, writer in await asyncio.gather(*joins):
+            await asyncio.wait_for(reader.readuntil(b": joined\n\n"), PATIENCE)
+            writer.close()
+
+    with Server(database_url, "tests.gateway.settings", TOY_LANE_SECONDS="0.5") as server:
+        asyncio.run(scene(server))
+
+
+def test_who_joins_does_not_stand_in_line_for_ever(database_url: str, key: str, calls: Calls) -> None:
+    async def scene(server: Server) -> list[Reply]:
+        holding = await hold(server, "slow", key, calls)
+        late = await asyncio.gather(*(ask(server, f"GET /v1/live?key={key}") for _ in range(4)))
+        await release(server, "hot", key, holding)
+        return late
+
+    with Server(database_url, "tests.gateway.settings", TOWPATH_JOIN_SECONDS="0.5") as server:
+        late = asyncio.run(scene(server))
+    assert [(reply.status, json.loads(reply.body)["error"]["code"]) for reply in late] == [(503, "BUSY")] * 4
 
 
 def test_busy_has_retry_after_and_the_envelope_of_its_path(toy_server: Server, key: str, calls: Calls) -> None:
