@@ -11,7 +11,7 @@ from gateway.environ import header
 
 # Of a body that is not taken: times the limit, and at least so much, for many a client looks for an answer only when it has
 # sent all. What is announced to be longer is cut off at once, and who stops sending after these seconds.
-DISCARDED, DISCARDED_BYTES, DISCARDING_SECONDS = 4, 16 * 1024 * 1024, 20.0
+DISCARDED, DISCARDED_BYTES, DISCARDING_SECONDS = 4, 16 * 1024 * 1024, 60.0
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
