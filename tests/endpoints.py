@@ -25,7 +25,7 @@ class Endpoint:
         return self.path_named("no-such")
 
     def path_named(self, name: str) -> str:
-        values = {"int": "0", "uuid": str(SOME_ID), "str": name, "path": name, "rest": name}
+        values = {"number": "0", "uuid": str(SOME_ID), "str": name, "path": name, "rest": name}
         return re.sub(r"<(?:(\w+):)?\w+>", lambda match: values[match[1] or "str"], self.route)
 
     @property

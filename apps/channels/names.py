@@ -3,6 +3,9 @@
 from core.errors import InvalidField, NotFound
 from core.names import check_name
 
+POINTER, RESYNC = "beyond-cdn-pointer/1", "resync.required"
+"""What a live connection says of itself. It is no event, so no event is of such a type: a follower could not tell."""
+
 
 def check_channel(name: str, field: str = "channel") -> str:
     """The name itself. Raises InvalidField."""
@@ -18,6 +21,13 @@ def existing_channel(name: str) -> str:
         return check_channel(name)
     except InvalidField:
         raise NotFound("There is no such channel.") from None
+
+
+def check_type(text: str, field: str = "type") -> str:
+    """The type of an event itself. Raises InvalidField."""
+    if text in (POINTER, RESYNC):
+        raise InvalidField(f"Events of type {text} are the live transport's own; take another type.", field=field)
+    return text
 
 
 def kind_of(name: str) -> str:

@@ -106,6 +106,14 @@ def events(queue: int, states: Iterable[State], after: tuple[Any, ...] | None = 
     return found.filter(id__gt=after[0]) if after else found
 
 
+def one_event(queue: int, event: UUID) -> QueueEvent:
+    """Raises NotFound."""
+    found = QueueEvent.objects.filter(queue_id=queue, id=event).first()
+    if found is None:
+        raise NotFound("There is no such event.")
+    return found
+
+
 def dead_letters(queue: int, after: tuple[datetime, int] | None = None) -> QuerySet[QueueEvent]:
     """The latest first."""
     found = QueueEvent.objects.filter(queue_id=queue, state="dead").order_by("-died_at", "-n")

@@ -66,6 +66,11 @@ def plan(rule: Rule, misfire: str, after: datetime, now: datetime, until: dateti
     return Plan([*fired, *due_times(rule, late, until)], len(missed) - len(fired))
 
 
+def last_time(rule: Rule, after: datetime, until: datetime) -> datetime | None:
+    """The latest in (after, until]."""
+    return next(reversed(_last(rule, after, until)), None) if after < until else None
+
+
 def _last(rule: Rule, after: datetime, until: datetime) -> list[datetime]:
     """The last times in (after, until], at least MAX_CATCH_UP of them if there are as many."""
     found: list[datetime] = []
@@ -140,7 +145,8 @@ def _is_skipped(wall: datetime, zone: ZoneInfo) -> bool:
 
 @lru_cache(maxsize=1)
 def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
+    """Without what is found beside the zones, and means another one on another machine, or none."""
+    return frozenset(available_timezones() - {"localtime", "posixrules", "Factory"})
 
 
 def check_zone(name: str) -> str:

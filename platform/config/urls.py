@@ -1,8 +1,12 @@
 """The contents page: every path of the service, by app."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, register_converter
 from django.views.generic import RedirectView
+
+from core.converters import Number
+
+register_converter(Number, "number")
 
 urlpatterns = [
     path("", RedirectView.as_view(url="/admin/")),

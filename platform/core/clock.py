@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from core.errors import InvalidField
 
-_RFC3339 = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_RFC3339 = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
 def rfc3339(moment: datetime) -> str:
@@ -16,7 +16,8 @@ def rfc3339(moment: datetime) -> str:
 def parse_time(text: str, field: str) -> datetime:
     """A moment in UTC from RFC 3339 with an offset; digits beyond the microsecond are cut.
 
-    Raises InvalidField naming `field` for anything else, also for what leaves the years 1 to 9999 in UTC.
+    Raises InvalidField naming `field` for anything else, also for what leaves the years 1 to 9999 in UTC, and for a leap
+    second (:60), which neither Python nor PostgreSQL can keep apart from the next one.
     """
     match = _RFC3339.fullmatch(text)
     if match is None:

@@ -164,7 +164,7 @@ class Schema(AutoSchema):
         return [build_parameter_type(variable, self._path_schema(variable), location="path") for variable in variables]
 
     def _path_schema(self, variable: str) -> dict[str, Any]:
-        if f"<int:{variable}>" in self.path_regex:
+        if f"<number:{variable}>" in self.path_regex:
             return {"type": "integer", "minimum": 0}
         if f"<uuid:{variable}>" in self.path_regex:
             return {"type": "string", "format": "uuid"}

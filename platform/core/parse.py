@@ -158,7 +158,16 @@ def _decoded(raw: bytes, decoder: msgspec.json.Decoder[Parsed]) -> Parsed:
 def no_body(request: HttpRequest) -> None:
     """Refuses a body where none is read: a client that sends one expects something of it."""
     if request.body:
-        raise InvalidField("This call takes no body.", field="")
+        raise InvalidField("This call takes no body.", field=_first_name(request.body))
+
+
+def _first_name(raw: bytes) -> str:
+    """Of the first field of what should not be there; empty where it has none."""
+    try:
+        found = load(raw)
+    except InvalidJson:
+        return ""
+    return printable(found[0][0]) if isinstance(found, Pairs) and found else ""
 
 
 def media_type(request: HttpRequest) -> str:

@@ -70,7 +70,7 @@ def refuse(
 
     msgspec stops at the first field; with the body given, `errors` in the details lists all where there are several.
     """
-    first = _described(error, shape)
+    first = _described(error, shape, raw)
     found = list(islice(_problems(raw, shape), MAX_PROBLEMS)) if raw else []
     more = {"errors": found} if len(found) > 1 else {}
     raise kind(first.pop("message"), **first, **more)
@@ -83,7 +83,7 @@ def _problems(raw: bytes, shape: type[msgspec.Struct]) -> Iterator[dict[str, Any
         try:
             decoder.decode(raw)
         except msgspec.ValidationError as error:
-            yield _described(error, shape)
+            yield _described(error, shape, raw)
         except msgspec.DecodeError:
             return  # a lone surrogate in an opaque field: the first problem has to do
     for name in (name for name in msgspec.json.decode(raw, type=dict[str, Any]) if name not in alone):
@@ -103,15 +103,34 @@ def _alone(shape: type[msgspec.Struct]) -> dict[str, msgspec.json.Decoder[msgspe
     return found
 
 
-def _described(error: msgspec.ValidationError, shape: type[msgspec.Struct]) -> dict[str, Any]:
+def _described(error: msgspec.ValidationError, shape: type[msgspec.Struct], raw: bytes = b"") -> dict[str, Any]:
     match = _WHERE.match(str(error))
     message, path = (match[1], match[2] or "") if match else (str(error), "")
     if named := _NAMED.search(message):
         path = f"{path}.{named[1]}" if path else named[1]
     bounds, unit = _bounds(shape, path)
+    path = _with_key(path, error, shape, raw)
     if bounds:
         message = f"Must be {unit} {' '.join(f'{word} {bound}' for word, bound in _worded(bounds))}"
     return {"message": printable(message.replace("`", "'").rstrip(".")) + ".", "field": printable(path), **bounds}
+
+
+def _with_key(path: str, error: msgspec.ValidationError, shape: type[msgspec.Struct], raw: bytes) -> str:
+    """The path with the name of the entry at fault, where msgspec says only that it is in a dict (`documents[...]`)."""
+    field, marked, rest = path.partition("[...]")
+    if not marked or not raw or "." in field:
+        return path
+    try:
+        given = msgspec.json.decode(raw, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return path  # a lone surrogate in an opaque field: the path has to do
+    for name, value in given[field].items():
+        try:
+            _alone(shape)[field].decode(msgspec.json.encode({field: {name: value}}))
+        except msgspec.ValidationError as fault:
+            if str(fault) == str(error):
+                return f"{field}.{name}{rest}"
+    return path
 
 
 def _worded(bounds: dict[str, int]) -> Iterable[tuple[str, int]]:

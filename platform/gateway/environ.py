@@ -11,6 +11,8 @@ from core.paths import SENT_KEY
 
 # Headers that came more than once: joined by commas they could not be told from one that holds a comma.
 REPEATED_KEY = "towpath.repeated"
+# Headers of an event that are not passed on, having an underscore: they are refused by name, not lost.
+UNDERSCORED_KEY = "towpath.underscored"
 
 Headers = Iterable[tuple[bytes, bytes]]
 Environ = dict[str, Any]
@@ -47,6 +49,8 @@ def build(scope: dict[str, Any], body: bytes) -> Environ:
     }
     for name, value in scope["headers"]:
         _add(environ, variable(name), value.decode("latin-1"))
+        if b"_" in name and name.lower().startswith(b"ce-"):
+            environ.setdefault(UNDERSCORED_KEY, set()).add(name.decode("latin-1").lower())
     raw: bytes = scope.get("raw_path") or b""
     if b"%" in raw or not raw.isascii():
         environ[SENT_KEY] = raw.decode("latin-1")

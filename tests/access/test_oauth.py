@@ -231,3 +231,11 @@ def test_narrowing_a_client_narrows_the_tokens_it_has(client):
 @pytest.mark.parametrize("path", OTHERS)
 def test_there_is_no_other_oauth_endpoint(client, path):
     assert Api().post(f"/oauth/{path}").status_code == 404
+
+
+def test_a_parameter_without_a_value_is_one_that_was_left_out():
+    client = Client("read:events")
+    answer = client.ask(scope="")
+    assert (answer.status_code, answer.json()["scope"]) == (200, client.ask(scope=None).json()["scope"])
+    assert client.ask(scope="read:events", audience="").json()["scope"] == "read:events"
+    assert client.ask(grant_type="").json() == client.ask(grant_type=None).json()

@@ -1,6 +1,8 @@
 import json
+import sys
 
 import jsonschema
+import msgspec
 import pytest
 from django.core.management import call_command
 
@@ -61,3 +63,15 @@ def test_examples_of_requests_are_what_their_schemas_allow(document):
             for name, example in media.get("examples", {}).items():
                 schema = {**media["schema"], "components": document["components"]}
                 jsonschema.validate(example["value"], schema), (path, method, kind, name)
+
+
+def test_no_two_shapes_of_bodies_or_answers_share_a_name(document):
+    """They would be one in the document, whichever came first."""
+    named = {}
+    for module in [name for name in sys.modules if name.startswith("apps.") and ".api.schemas" in name]:
+        for shape in vars(sys.modules[module]).values():
+            if isinstance(shape, type) and issubclass(shape, msgspec.Struct):
+                assert named.setdefault(shape.__name__, shape) is shape
+    assert {"Seek", "DestinationSeek"} <= named.keys()
+    schemas = document["components"]["schemas"]
+    assert [schemas[name]["required"] for name in ("Seek", "DestinationSeek")] == [["to"], ["to", "reason"]]

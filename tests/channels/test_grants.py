@@ -227,3 +227,9 @@ def test_a_slow_reader_is_ended_by_its_revocation_too(server, api, channel, gran
         assert len(told) < 400
 
     ran(scene())
+
+
+def test_there_is_no_grant_for_a_channel_of_no_kind(api):
+    answer = api.post("/v1/grants", {"channels": ["job:1", "nokind:1"], "subject": "ana", "ttlSeconds": 60})
+    assert code(answer) == (404, "NOT_FOUND")
+    assert sql("SELECT count(*) FROM channel_grant") == [(0,)]

@@ -156,3 +156,29 @@ def test_the_whole_of_many_documents_is_there(application):
     application.publish(documents={"jobs": jobs})
     assert application.snapshot()["data"]["jobs"] == jobs
     assert json.dumps(application.snapshot()["data"]["environments"]) == "{}"
+
+
+@pytest.mark.parametrize("kind", ["beyond-cdn-pointer/1", "resync.required"])
+def test_what_the_transport_says_of_itself_is_no_type_of_an_event(api, channel, kind):
+    for path, more in ((f"{channel.path}/events", {}), ("/v1/streams/events", {"targets": [{"channel": channel.name}]})):
+        answer = api.post(path, {"type": kind, **more})
+        assert code(answer) == (400, "INVALID_FIELD") and answer.json()["error"]["details"]["field"] == "type"
+    assert channel.events()["events"] == []
+
+
+def test_what_is_published_or_logged_is_found_where_location_says(api, channel):
+    for n in range(3):
+        answer = api.post(f"{channel.path}/events", {"type": "t", "data": n})
+        assert [event["data"] for event in api.get(answer.headers["Location"]).json()["events"]] == [n]
+    channel.log({"message": "before"})
+    answer = api.post(f"{channel.path}/logs", {"lines": [{"message": "a"}, {"message": "b"}]})
+    assert [line["message"] for line in api.get(answer.headers["Location"]).json()["lines"]] == ["a", "b"]
+
+
+def test_a_wrong_form_of_a_document_is_named_by_its_key(api):
+    for body, field in (
+        ({"a": "one", "x": "two"}, "documents.x"),
+        ({"a": "many", "b": 1}, "documents.b"),
+    ):
+        answer = api.post("/v1/channel-kinds", {"name": unique("kind"), "documents": body})
+        assert code(answer)[0] == 400 and answer.json()["error"]["details"]["field"] == field

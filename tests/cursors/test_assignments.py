@@ -1,6 +1,7 @@
 """Who reads which partition: fair, cooperative, fenced."""
 
 import threading
+from urllib.parse import quote
 
 import pytest
 from django.db import connection
@@ -134,3 +135,20 @@ def test_members_that_come_at_once_never_hold_the_same_partition(api, topic):
     for name in sorted(held):
         held[name] = join(api, name)
     assert sorted(partition for each in held.values() for partition in each) == list(range(8))
+
+
+@pytest.mark.parametrize("member", ["a\nb", "\x7f", "a\u2028b", "\u200d", ""])
+def test_a_member_is_called_what_can_be_seen(api, topic, member):
+    answer = api.post("/v1/topics/t/groups/g/assignments", {"memberId": member, "ttlSeconds": 60})
+    assert (answer.status_code, answer.json()["error"]["details"]["field"]) == (400, "memberId")
+
+
+@pytest.mark.parametrize("member", ["nobody", "a%0Ab", "%7F", "a%2Fb", "a/b", "x" * 300, "%E2%80%A8"])
+def test_who_is_no_member_has_left(api, topic, member):
+    assert api.delete(f"/v1/topics/t/groups/g/assignments/{member}").status_code == 204
+
+
+def test_whoever_may_join_may_leave(api, topic):
+    for member in ("a/b", "ä ö", "😀", "a%2Fb", "x" * 200):
+        assert len(join(api, member)) == 8
+        assert api.delete(f"/v1/topics/t/groups/g/assignments/{quote(member, safe='')}").status_code == 204

@@ -3,6 +3,7 @@
 import pytest
 
 from apps.cursors.models import Group
+from apps.cursors.selectors.turns import Turns
 from apps.topics.selectors import resolve
 from tests.logs import sql
 
@@ -151,3 +152,25 @@ def test_a_group_name_must_be_one(api, publish):
     assert consume(api, 0, group="a/b").json()["error"]["code"] == "INVALID_PARAMETER"
     assert commit(api, 0, 0, group="").status_code == 400
     assert api.get("/v1/topics/missing/consume").status_code == 404
+
+
+def test_polls_without_a_commit_serve_every_partition_in_turn_and_forget_within_bounds(api, publish):
+    for key in "ab":
+        for _ in range(3):
+            publish(*["x" * 250_000] * 8, key=key)
+
+    def served(group):
+        return [page["partition"] for page in api.get("/v1/topics/t/consume", {"group": group}).json() if "records" in page]
+
+    assert [served("turns") for _ in range(4)] == [[0], [1], [0], [1]]
+    assert [
+        page["partition"] for page in api.get("/v1/topics/t/consume", {"group": "other"}).json() if "records" in page
+    ] == [0]
+    assert not Group.objects.exists()
+
+
+def test_what_was_served_longest_ago_is_forgotten_first():
+    turns = Turns(most=3)
+    turns.served(1, "g", [0, 1, 2, 0, 3])
+    assert turns.of(1, "g", range(5)) == {0: 4, 1: 0, 2: 3, 3: 5, 4: 0}
+    assert turns.of(1, "h", [0]) == turns.of(2, "g", [0]) == {0: 0}

@@ -6,9 +6,10 @@ from ipaddress import ip_network
 
 import pytest
 
-from apps.destinations.webhooks.address import is_allowed
+from apps.destinations.webhooks.address import check_url, is_allowed
 from apps.destinations.webhooks.client import Client, Reply
 from apps.destinations.webhooks.verdict import back_off, verdict
+from core.errors import InvalidField
 from tests.destinations.endpoint import Endpoint
 
 PRIVATE = [
@@ -88,3 +89,32 @@ def test_delays_grow_to_an_hour_and_no_number_of_attempts_breaks_them():
 )  # fmt: skip
 def test_retry_after_is_read_as_seconds_or_date_and_bounded(said, wait):
     assert verdict(Reply(status=429, retry_after=said)).wait == wait
+
+
+HIDDEN = [
+    "localhost", "LOCALHOST.", "api.localhost", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "127.0.0.1.",
+    "0", "10.1", "3232235777", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::1]", "[::127.0.0.1]", "169.254.43518",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("host", HIDDEN)
+def test_a_url_that_certainly_leads_inside_is_refused_at_once(host, settings):
+    settings.WEBHOOK_ALLOWED_NETWORKS = []
+    with pytest.raises(InvalidField):
+        check_url(f"http://{host}:8080/hook", "webhook.url")
+
+
+def test_a_url_that_may_lead_outside_or_to_an_allowed_network_is_taken(settings):
+    settings.WEBHOOK_ALLOWED_NETWORKS = []
+    for host in (
+        "hooks.example.com",
+        "134744072",
+        "0x08.8.8.8",
+        "[::ffff:8.8.8.8]",
+        "localhost.example.com",
+        "notlocalhost",
+    ):
+        assert check_url(f"https://{host}/", "webhook.url")
+    settings.WEBHOOK_ALLOWED_NETWORKS = [ip_network("127.0.0.0/8")]
+    for host in ("localhost", "127.1", "2130706433", "a.localhost"):
+        assert check_url(f"http://{host}/", "webhook.url")

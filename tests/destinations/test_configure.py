@@ -284,3 +284,9 @@ def test_a_change_that_fails_leaves_no_record(api):
     thing = make(api)
     api.patch(f"{DESTINATIONS}/{thing['name']}", {"window": 7, "maxUnsettled": 5})
     assert sql("SELECT count(*) FROM access_audit WHERE object_id = %s AND verb = 'change'", thing["id"]) == [(0,)]
+
+
+def test_a_list_is_narrowed_by_the_whole_name(api):
+    one, _ = make(api), make(api)
+    assert [item["name"] for item in api.get(f"{DESTINATIONS}?name={one['name']}").json()["items"]] == [one["name"]]
+    assert api.get(f"{DESTINATIONS}?name={one['name'][:-1]}x").json()["items"] == []

@@ -310,3 +310,20 @@ def test_an_operator_extends_a_lease_whatever_its_generation(api):
     assert api.post(f"{path}/{uuid7()}/extend").status_code == 404
     assert api.post(f"{path}/{uuid7()}/expire").status_code == 404
     assert api.post(f"{path}/nonsense/expire").status_code == 404
+
+
+def test_the_empty_key_of_a_record_is_no_empty_attribute(api):
+    thing = make(api)
+    for key in ("", "k"):
+        api.post(f"/v1/topics/{thing['topic']}/records", [{"partitionKey": key, "payload": "p"}])
+    first, second = pull(api, thing["name"]).json()["events"]
+    assert (first["data"], second["data"], second["partitionkey"], second["subject"]) == ("p", "p", "k", "k")
+    assert not {"partitionkey", "subject"} & first.keys() and "" not in first.values()
+
+
+@pytest.mark.parametrize(("body", "field"), [('{"brkx": 1, "y": 2}', "brkx"), ("{}", ""), ("[1]", ""), ("{", ""), ("x", "")])
+def test_a_body_where_none_is_read_is_refused_by_the_name_of_its_first_field(api, body, field):
+    name = make(api)["name"]
+    for call in ("pull", "test"):
+        error = api.post(f"{DESTINATIONS}/{name}/{call}", body).json()["error"]
+        assert (error["code"], error["details"]["field"]) == ("INVALID_FIELD", field)

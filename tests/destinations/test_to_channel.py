@@ -95,3 +95,15 @@ def test_its_fixed_prefix_must_be_allowed(api_with, scope, template, status):
     api = api_with("manage:events", "read:events", scope)
     body = {"name": unique("d"), "type": "CHANNEL", "topic": "t", "channel": {"channel": template}}
     assert api.post(DESTINATIONS, body).status_code == status
+
+
+def test_an_event_of_the_transports_own_type_is_parked_and_the_others_go_on(api):
+    name = unique("own")
+    thing = to_channel(api, f"job:{name}")
+    for kind in ("resync.required", "job.started", "beyond-cdn-pointer/1"):
+        post(api, thing["topic"], type=kind)
+    forward(thing)
+    assert [event["type"] for event in events_of(api, f"job:{name}")] == ["job.started"]
+    letters = dead(api, thing)
+    assert len(letters) == 2 and all("transport" in letter["error"] for letter in letters)
+    assert lag(api, thing["name"])["lagEvents"] == 0

@@ -343,8 +343,13 @@ def test_a_secret_is_shown_when_it_is_made_and_never_again(api, endpoint):
     assert secret.startswith("whsec_")
     for path in (f"{DESTINATIONS}/{thing['name']}", DESTINATIONS, "/v1/audit"):
         assert secret not in api.get(path).content.decode()
+
+
+def test_the_callers_own_secret_is_never_shown(api, endpoint):
     own = "whsec_" + "A" * 32
-    assert hook(api, endpoint.url("204"), secret=own)["webhook"]["secret"] == own
+    thing = hook(api, endpoint.url("204"), secret=own)
+    rotated = api.post(f"{DESTINATIONS}/{thing['name']}/rotate-secret", {"secret": own})
+    assert rotated.status_code == 200 and "secret" not in thing["webhook"] | rotated.json()["webhook"]
 
 
 @pytest.mark.parametrize(

@@ -134,3 +134,28 @@ def test_a_claim_of_a_deleted_queue_is_404(worker):
     assert answer.status_code == 404
     assert answer.json()["code"] == 404
     assert answer.json()["data"] is None
+
+
+def test_an_event_that_has_had_more_attempts_than_are_now_allowed_is_given_up_instead_of_handed_out(new_worker):
+    """Ready or waiting, with and without a key; what stands behind it is handed out in the same call."""
+    worker = new_worker(maxAttempts=5)
+    for n, key in enumerate((None, "k", None)):
+        worker.enqueue({"n": n}, **({"groupKey": key} if key else {}))
+    worker.enqueue({"n": 3}, groupKey="k")
+    for _ in range(2):
+        for claim in worker.claim(limit=3)["claims"]:
+            worker.nack(claim, retryDelaySeconds=0 if claim["event"]["payload"]["n"] else 60)
+        worker.fall_due()
+    worker.enqueue({"n": 4})
+    data(worker.api.patch(worker.path, {"maxAttempts": 2}))
+    assert worker.claim_all() == [3, 4]
+    dead = worker.get("/dead-letters")["items"]
+    assert sorted((one["payload"]["n"], one["attemptCount"]) for one in dead) == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_one_attempt_more_is_handed_out_where_it_is_still_allowed(new_worker):
+    worker = new_worker(maxAttempts=5)
+    worker.enqueue({"n": 0})
+    worker.nack(worker.claim(), retryDelaySeconds=0)
+    data(worker.api.patch(worker.path, {"maxAttempts": 2}))
+    assert worker.claim()["event"]["attemptCount"] == 2

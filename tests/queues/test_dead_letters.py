@@ -57,7 +57,8 @@ def test_only_a_dead_event_of_this_queue_is_redriven_or_discarded(dead, new_work
 
 def test_it_is_discarded_for_good_and_its_key_is_taken_for_a_day_more(dead):
     worker, event = dead
-    assert worker.act(f"dead-letters/{event}/discard", reason="test") is None
+    gone = worker.act(f"dead-letters/{event}/discard", reason="test")
+    assert (gone["id"], gone["state"]) == (str(event), "discarded")
     assert worker.get("/dead-letters")["items"] == []
     assert worker.enqueue({}, idempotencyKey="i")["duplicate"] is True
     assert execute("SELECT free_at > statement_timestamp() FROM queue_key") == [(True,)]

@@ -159,3 +159,15 @@ def test_the_same_key_in_another_queue_is_another_event(new_worker):
     one, other = new_worker(), new_worker()
     one.enqueue({}, idempotencyKey="k")
     assert other.enqueue({}, idempotencyKey="k")["duplicate"] is False
+
+
+def test_an_enqueued_event_is_found_where_location_says_until_it_is_settled(worker):
+    answer = worker.api.post(f"{worker.path}/events", {"payload": {"n": 1}})
+    assert data(worker.api.get(answer.headers["Location"]))["payload"] == {"n": 1}
+    worker.ack(worker.claim())
+    assert worker.api.get(answer.headers["Location"]).status_code == 404
+
+
+def test_an_empty_batch_is_told_the_whole_range(worker):
+    answer = worker.api.post(f"{worker.path}/events", {"events": []})
+    assert answer.json()["error"]["details"] == {"field": "events", "min": 1, "max": 1000}

@@ -339,3 +339,21 @@ def test_the_last_due_time_is_never_one_to_come(schedule, worker):
     fire_schedules()
     shown = data(worker.api.get(f"/v1/schedules/{made['id']}"))
     assert moment(shown["lastDueAt"]) == moment(shown["createdAt"]) + timedelta(seconds=60)
+
+
+def test_the_last_due_time_is_told_at_every_moment_not_only_when_the_next_are_planned(schedule, worker):
+    """Planned are the next 90 s at once; told is what has come, also of a rule that was since edited."""
+    made = schedule(everySeconds=5)
+    assert made["lastDueAt"] is None
+    path = f"/v1/schedules/{made['name']}"
+    # As if it had been made, and planned, 62 s ago.
+    ago = "statement_timestamp() - interval '62 seconds'"
+    execute(f"UPDATE schedule SET created_at = {ago}, updated_at = {ago}, planned_until = {ago} + interval '90 seconds'")
+    shown = data(worker.api.get(path))
+    late = (moment(shown["lastDueAt"]) - moment(shown["createdAt"])).total_seconds()
+    assert late >= 60 and late % 5 == 0
+    (listed,) = data(worker.api.get(f"/v1/schedules?name={made['name']}"))["items"]
+    assert moment(listed["lastDueAt"]) >= moment(shown["lastDueAt"])
+    changed = data(worker.api.patch(path, {"enabled": False}))
+    assert moment(changed["lastDueAt"]) >= moment(listed["lastDueAt"])
+    assert data(worker.api.get(path))["lastDueAt"] == changed["lastDueAt"]

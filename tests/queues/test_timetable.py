@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from apps.queues import timetable
 from apps.queues.timetable import MAX_CATCH_UP, Rule, check_cron, check_zone, due_times, next_times, plan
 from core.errors import InvalidField
 
@@ -261,3 +262,16 @@ def test_names_lists_ranges_and_steps_are_crons(expression):
 def test_what_is_no_zone_is_refused(zone):
     with pytest.raises(InvalidField):
         check_zone(zone)
+
+
+@pytest.mark.parametrize("name", ["localtime", "posixrules", "Factory", "posix/UTC", "right/UTC", "../UTC", "utc", ""])
+def test_a_zone_that_depends_on_the_machine_is_none(name, monkeypatch):
+    found = timetable.available_timezones()
+    monkeypatch.setattr(timetable, "available_timezones", lambda: found | {"localtime", "posixrules", "Factory"})
+    timetable._zones.cache_clear()
+    try:
+        with pytest.raises(InvalidField):
+            timetable.check_zone(name)
+        assert timetable.check_zone("Europe/Berlin") and timetable.check_zone("UTC")
+    finally:
+        timetable._zones.cache_clear()

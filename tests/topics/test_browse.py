@@ -1,12 +1,18 @@
 """Reading a partition without a group, its bounds and its load."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.db import connection
 
+from apps.topics.cloudevents.answer import cloud_event
+from apps.topics.cold.segment import LogRow
+from apps.topics.items import RECORD
 from apps.topics.models import Topic
+from apps.topics.selectors.resolve import TopicRef
+from core.ids import uuid7
 from tests.factories import Api, unique
 
 
@@ -137,3 +143,23 @@ def test_reading_needs_the_scope_and_the_pattern(api_with: Any, api: Api, topic:
     for path in ("records", "bounds", "load"):
         assert api_with("write:events").get(f"/v1/topics/{topic}/partitions/0/{path}").status_code == 403
         assert api_with("read:events other").get(f"/v1/topics/{topic}/partitions/0/{path}").status_code == 404
+
+
+@pytest.mark.parametrize("number", ["00", "02", "-1", "+1", "1.0", "٢", "9" * 30])
+@pytest.mark.parametrize("tail", ["records", "bounds", "load", "consume"])
+def test_a_partition_has_one_address(api, number, tail):
+    name = unique("topic")
+    api.post("/v1/topics", {"name": name, "partitions": 4})
+    assert api.get(f"/v1/topics/{name}/partitions/2/{tail}").status_code == 200
+    assert api.get(f"/v1/topics/{name}/partitions/{number}/{tail}").status_code == 404
+
+
+def test_a_record_with_the_empty_key_is_an_event_without_the_attributes_of_a_key(api):
+    """So an export holds only valid events; what is leased is shown by a statement of its own."""
+    found = TopicRef(1, uuid7(), "t", 1, 60)
+    shown = [
+        json.loads(cloud_event(found, 0, LogRow(0, datetime.now(UTC), 1, RECORD, key, None, None, None, None, "p")))
+        for key in ("", "k")
+    ]
+    assert [one.get("partitionkey") for one in shown] == [one.get("subject") for one in shown] == [None, "k"]
+    assert all(one["data"] == "p" and "" not in one.values() for one in shown)

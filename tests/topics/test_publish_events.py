@@ -325,3 +325,33 @@ def test_binary_data_is_checked_like_any(stream: Stream) -> None:
 def test_parameters_are_refused(stream: Stream) -> None:
     answer = stream.api.post(f"/v1/topics/{stream.name}/events?x=1", event(), content_type=ONE)
     refused(answer, "x", "INVALID_PARAMETER")
+
+
+def test_a_header_with_an_underscore_is_refused_by_its_name(stream: Stream) -> None:
+    """The gateway passes no such header on, and names it instead."""
+    headers = [(b"ce-specversion", b"1.0"), (b"ce-id", b"1"), (b"ce-source", b"/s"), (b"ce-type", b"t")]
+    for header in ("ce-foo_bar", "ce-data_base64"):
+        scope = {"method": "POST", "path": "/", "query_string": b"", "http_version": "1.1", "scheme": "http"}
+        built = environs.build({**scope, "headers": [*headers, (header.encode(), b"x"), (b"x_other", b"y")]}, b"")
+        assert "HTTP_CE_FOO_BAR" not in built
+        refused(
+            stream.send(b"", "", **{key: value for key, value in built.items() if key[:8] in ("HTTP_CE_", "towpath.")}),
+            header,
+        )
+    assert stream.bodies() == []
+
+
+@pytest.mark.parametrize("time", ["2026-01-01T00:00:00.1234567890Z", "2026-01-01T00:00:00." + "9" * 40 + "+02:00"])
+def test_a_time_may_be_finer_than_it_can_be_kept_and_stays_as_it_was_sent(stream: Stream, time: str) -> None:
+    assert stream.send(event(time=time)).status_code == 202
+    assert json.loads(stream.bodies()[0])["time"] == time
+
+
+def test_a_leap_second_is_no_time_that_can_be_kept(stream: Stream) -> None:
+    refused(stream.send(event(time="2016-12-31T23:59:60Z")), "time")
+
+
+def test_a_partition_key_that_is_too_long_is_told_how_long_it_may_be(stream: Stream) -> None:
+    answer = stream.send(event(partitionkey="k" * 2049))
+    refused(answer, "partitionkey")
+    assert answer.json()["error"]["details"]["max"] == 2048

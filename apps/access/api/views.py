@@ -1,10 +1,11 @@
 """Tokens, the audit trail, and the description of the API itself."""
 
 from functools import lru_cache
+from urllib.parse import urlencode
 
 import orjson
 from django.db import DataError
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
@@ -80,7 +81,9 @@ class TokenView(OAuthLibMixin, PublicView):
         ],
     )
     def post(self, request: Request) -> HttpResponse:
-        parse.form(request._request)
+        # RFC 6749, 3.2: a parameter without a value is one that was left out.
+        given = {name: value for name, value in parse.form(request._request).items() if value}
+        request._request.POST = QueryDict(urlencode(given))
         if not request.META.get("HTTP_AUTHORIZATION", "").isascii():
             raise errors.Unauthenticated()  # base64 it is not, and the library would stumble over it
         _, headers, body, status = self.create_token_response(request._request)

@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from apps.channels.names import POINTER, RESYNC
 from apps.channels.selectors.reading import Event
 from core.clock import rfc3339
 
@@ -38,12 +39,12 @@ def event_frame(event: Event, channel: str) -> Frame:
 
 def pointer(channel: str, sequence: int) -> bytes:
     """Names a sequence that did not travel; who follows replays from its cursor."""
-    return _control({"type": "beyond-cdn-pointer/1", "channel": channel, "sequence": sequence})
+    return _control({"type": POINTER, "channel": channel, "sequence": sequence})
 
 
 def resync(channel: str) -> bytes:
     """More was lost than can be said: who follows loads a new snapshot."""
-    return _control({"type": "resync.required", "channel": channel})
+    return _control({"type": RESYNC, "channel": channel})
 
 
 def _control(shown: dict[str, Any]) -> bytes:

@@ -9,16 +9,22 @@ from django.db.models.functions import Now
 
 from apps.access import audit
 from apps.channels import tokens
-from apps.channels.models import ChannelGrant, GrantedChannel
+from apps.channels.models import ChannelGrant, ChannelKind, GrantedChannel
+from apps.channels.names import kind_of
 from core import notices
 from core.clock import rfc3339
+from core.errors import NotFound
 
 NOTICE_KEY = "grants"
 
 
 @transaction.atomic
 def make(actor: audit.Actor, channels: Sequence[str], subject: str, seconds: int) -> tuple[ChannelGrant, str]:
-    """The grant and its token, which cannot be read again."""
+    """The grant and its token, which cannot be read again. Raises NotFound for an unknown kind of channel."""
+    kinds = {kind_of(channel): None for channel in channels}
+    known = set(ChannelKind.objects.filter(name__in=kinds).values_list("name", flat=True))
+    if unknown := [kind for kind in kinds if kind not in known]:
+        raise NotFound(f"There is no kind of channel {unknown[0]!r}.")
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT statement_timestamp(), statement_timestamp() + make_interval(secs => %s)",

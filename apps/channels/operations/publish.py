@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from apps.channels.documents import Change, changes
-from apps.channels.names import kind_of, notice_key
+from apps.channels.names import check_type, kind_of, notice_key
 from core import notices, sql
 from core.arrays import integers, texts
 from core.errors import InvalidField, NotFound
@@ -55,6 +55,7 @@ def publish(targets: Sequence[Target], type: str, data: str = "null", id: str | 
     names = [target.channel for target in targets]
     if len(set(names)) < len(names):
         raise InvalidField("A channel is named twice.", field="targets")
+    check_type(type)
     places = _places(names)
     changed = {target.channel: changes(places[target.channel].forms, target.documents, target.at) for target in targets}
     event = {"id": id or str(uuid7()), "type": type, "data": data}

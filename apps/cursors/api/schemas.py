@@ -14,6 +14,7 @@ from apps.cursors.selectors.groups import Place
 from core import parse
 from core.clock import parse_time, rfc3339
 from core.errors import DomainError, InvalidField
+from core.names import check_worker
 from core.notes import Note
 from core.openapi import Answer
 from core.sequence import parse_sequence
@@ -73,6 +74,10 @@ class Commit(parse.Body, frozen=True):
 class Assign(parse.Body, frozen=True):
     member_id: Member
     ttl_seconds: Annotated[int, Meta(ge=5, le=3_600)]
+
+    def member(self) -> str:
+        """Raises InvalidField for characters that cannot be seen in a list of members."""
+        return check_worker(self.member_id, "memberId")
 
 
 class Committed(Answer):

@@ -3,7 +3,7 @@ from django.urls.converters import PathConverter
 
 from apps.cursors.api.views import consuming, groups
 
-PARTITION = "topics/<str:topic>/partitions/<int:partition>"
+PARTITION = "topics/<str:topic>/partitions/<number:partition>"
 GROUP = "topics/<str:topic>/groups/<str:group>"
 
 

@@ -8,6 +8,7 @@ from django.db.models import CharField, F, QuerySet, Value
 from django.db.models.functions import Concat
 
 from apps.cursors.models import Group
+from apps.cursors.selectors.turns import turns
 from apps.topics.cloudevents.answer import record_page
 from apps.topics.selectors.log import MAX_PAGE_BYTES, Page, bounds, no_such_partition, page
 from apps.topics.selectors.resolve import TopicRef
@@ -43,19 +44,23 @@ def consume(topic: TopicRef, partition: int, group: str, limit: int) -> bytes:
 
 
 def consume_all(topic: TopicRef, group: str, limit: int) -> dict[int, bytes | DomainError | None]:
-    """The same of every partition, 4 MiB in all: least recently committed first; None: had no room, ask again."""
+    """The same of every partition, 4 MiB in all; None: had no room, ask again.
+
+    First whom this process has served longest ago, so that all have their turn also without a commit; then by the commits.
+    """
     known = _positions(topic, group)
     limits = {each.partition: each for each in bounds(topic)}
     starts = {number: known[number][0] if number in known else each.oldest_offset for number, each in limits.items()}
-    turns = sorted(limits, key=lambda number: (known[number][1] if number in known else 0.0, number))
+    served = turns.of(topic.id, group, limits)
     room = ROOM
     found: dict[int, bytes | DomainError | None] = {}
-    for number in turns:
+    for number in sorted(limits, key=lambda each: (served[each], known[each][1] if each in known else 0.0, each)):
         if starts[number] == limits[number].next_offset:
             found[number] = record_page(topic, Page(number, [], starts[number]))
             continue
         found[number] = shown = _page_within(topic, number, starts[number], limit, room)
         room = 0 if shown is None else room - len(shown) if isinstance(shown, bytes) else room
+    turns.served(topic.id, group, (number for number, shown in found.items() if shown is not None))
     return dict(sorted(found.items()))
 
 

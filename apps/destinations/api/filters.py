@@ -12,13 +12,14 @@ from apps.leases.models import DeadLetter, Death
 
 
 class DestinationFilter(FilterSet):
+    name = CharFilter(label="Only the destination of this name.")
     type = ChoiceFilter(choices=Type.choices, label="Destinations of this type.")
     topic = CharFilter(field_name="topic__name", label="Destinations of the topic of this name.")
     state = ChoiceFilter(choices=[(state, state) for state in STATES], method="of_state", label="In this state now.")
 
     class Meta:
         model = Destination
-        fields: ClassVar[list[str]] = ["type", "topic", "state"]
+        fields: ClassVar[list[str]] = ["name", "type", "topic", "state"]
 
     def of_state(self, rows: QuerySet[Destination], name: str, state: str) -> QuerySet[Destination]:
         return in_state(rows, state)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import orjson
 
-from apps.channels.names import check_channel, kind_of
+from apps.channels.names import check_channel, check_type, kind_of
 from apps.channels.operations.publish import Item, publish_each
-from apps.destinations.forward.fill import Event, event_of, fill
+from apps.destinations.forward.fill import Event, Unfit, event_of, fill
 from apps.destinations.forward.line import Held, Line
-from core.errors import NotFound
+from core.errors import InvalidField, NotFound
 
 
 def ready(line: Line) -> None:
@@ -17,7 +17,11 @@ def ready(line: Line) -> None:
 
 def prepare(line: Line, key: str, text: str) -> Item:
     event = event_of(text)
-    return Item(fill(line.target["channel"], event, check_channel), key, event.type, _data(event))
+    try:
+        kind = check_type(event.type)
+    except InvalidField as error:
+        raise Unfit(error.message) from None
+    return Item(fill(line.target["channel"], event, check_channel), key, kind, _data(event))
 
 
 def send(line: Line, items: Sequence[Item]) -> None:

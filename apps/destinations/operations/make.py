@@ -26,7 +26,7 @@ NAME_CONSTRAINT = "destination_name_unique"
 class Made:
     destination: Destination
     secret: str | None
-    """Of a webhook; never told again."""
+    """Of a webhook that brought none: made here, and never told again."""
 
 
 def make(

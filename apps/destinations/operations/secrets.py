@@ -14,23 +14,28 @@ from apps.destinations.webhooks.signing import new_secret
 BOTH_VALID = timedelta(days=1)
 
 
-def add_secret(destination: Destination, secret: str | None) -> str:
-    """The secret, given or made: the only time that it is told."""
-    secret = secret or new_secret()
+def add_secret(destination: Destination, given: str | None) -> str | None:
+    """The secret that was made, to be told this once; None for a given one, which is known already."""
+    secret = given or new_secret()
     WebhookSecret.objects.create(destination=destination, secret=secret, created_at=Now())
-    return secret
+    return None if given else secret
 
 
-def rotate(actor: audit.Actor, reference: str, secret: str | None, *, reason: str | None = None) -> tuple[Destination, str]:
-    """The destination and its new secret; requests carry both signatures for a day. Raises NotFound, NotAWebhook."""
+def rotate(
+    actor: audit.Actor, reference: str, secret: str | None, *, reason: str | None = None
+) -> tuple[Destination, str | None]:
+    """The destination, and its new secret if that was made here; requests carry both signatures for a day.
+
+    Raises NotFound, NotAWebhook.
+    """
     with transaction.atomic():
         destination = locked(webhook(reference))
         old = WebhookSecret.objects.select_for_update().filter(destination=destination)
         old.filter(expires_at=None).update(expires_at=Now() + BOTH_VALID)
         old.filter(expires_at__lt=Now()).delete()
-        secret = add_secret(destination, secret)
+        made = add_secret(destination, secret)
         audit.record(actor, "rotate-secret", "destination", destination.name, object_id=destination.uid, reason=reason or "")
-    return destination, secret
+    return destination, made
 
 
 def webhook(reference: str) -> Destination:

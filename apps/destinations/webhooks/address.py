@@ -1,5 +1,6 @@
 """Where a webhook may reach: the public internet, and networks that the installation allows by name."""
 
+import socket
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import SplitResult, urlsplit
@@ -78,7 +79,15 @@ def _split(url: str, field: str) -> SplitResult:
 
 
 def _may_be_reached(host: str) -> bool:
+    """What can be told without looking a name up: addresses in whatever spelling a resolver takes, and localhost."""
+    name = host.removesuffix(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return any(is_allowed(loopback) for loopback in ("127.0.0.1", "::1"))
     try:
         return is_allowed(host)
-    except ValueError:  # a name
+    except ValueError:
+        pass
+    try:
+        return is_allowed(socket.inet_ntoa(socket.inet_aton(name)))  # 127.1, 2130706433, 0x7f.1, 0177.0.0.1
+    except OSError:  # a name
         return True

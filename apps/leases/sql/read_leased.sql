@@ -8,8 +8,10 @@ SELECT
             substring(convert_to(event.body, 'UTF8') FROM 1 FOR octet_length(event.body) - 1), 'UTF8'
         ) || ',"sequence":"' || place.sequence || '"}'
         ELSE '{"specversion":"1.0","id":"' || topic.uid || '/' || place.sequence || '","source":"/v1/topics/' || topic.name
-            || '","type":"towpath.record","partitionkey":' || to_json(event.partition_key)
-            || ',"subject":' || to_json(event.partition_key) || ',"data":' || to_json(event.body)
+            || '","type":"towpath.record"' || CASE event.partition_key
+                WHEN '' THEN ''
+                ELSE ',"partitionkey":' || to_json(event.partition_key) || ',"subject":' || to_json(event.partition_key)
+            END || ',"data":' || to_json(event.body)
             || ',"sequence":"' || place.sequence || '"}'
     END
 FROM event

@@ -17,7 +17,7 @@ from unfold.views import ChangeList
 from apps.access.models import Audit
 from apps.queues.models import Schedule
 from apps.queues.operations import schedules as operations
-from apps.queues.operations.firing import FAULTS, rule_of
+from apps.queues.operations.firing import FAULTS, last_due, rule_of
 from apps.queues.timetable import next_times
 from core import payloads
 from core.admin import NOT_WITH_THIS_ROLE, Action, Button, LookedUpList, RuntimeAdmin, confirm, demand, may, person
@@ -68,17 +68,19 @@ class ScheduleAdmin(RuntimeAdmin):
         return ago(times[0]) if times and schedule.enabled else "never"
 
     @display(description="last due")
-    def last(self, schedule: Schedule) -> str:
-        return ago(schedule.last_due_at)
+    def last(self, schedule: Any) -> str:
+        return ago(last_due(schedule, schedule.now))
 
     def get_urls(self) -> list[URLPattern]:
         act = path("<int:number>/do/<slug:verb>/", self.admin_site.admin_view(self.act), name="queues_schedule_act")
         return [act, *super().get_urls()]
 
     def show(self, request: HttpRequest, row: Schedule) -> HttpResponse:
-        times, fault = upcoming(row, 5, database_time())
+        now = database_time()
+        times, fault = upcoming(row, 5, now)
         context = {
             "schedule": row,
+            "last_due": last_due(row, now),
             "rule": said(row),
             "times": times,
             "fault": row.error or fault,

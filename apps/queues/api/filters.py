@@ -10,7 +10,7 @@ from core.names import as_uuid
 
 
 class QueueFilter(django_filters.FilterSet):
-    name = django_filters.CharFilter(lookup_expr="contains", label="A part of the name.")
+    name = django_filters.CharFilter(label="Only the queue of this name.")
     paused = django_filters.BooleanFilter(
         "paused_at", "isnull", exclude=True, label="Only paused ones, or only running ones."
     )
@@ -21,7 +21,7 @@ class QueueFilter(django_filters.FilterSet):
 
 
 class ScheduleFilter(django_filters.FilterSet):
-    name = django_filters.CharFilter(lookup_expr="contains", label="A part of the name.")
+    name = django_filters.CharFilter(label="Only the schedule of this name.")
     queue = django_filters.CharFilter(method="by_queue", label="The name or id of the queue.")
     enabled = django_filters.BooleanFilter(label="Only enabled ones, or only others.")
 

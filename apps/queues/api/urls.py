@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("event-queues/<queue>/resume", queues.Resume.as_view()),
     path("event-queues/<queue>/purge", queues.Purge.as_view()),
     path("event-queues/<queue>/events", events.Events.as_view()),
+    path("event-queues/<queue>/events/<uuid:event>", events.OneEvent.as_view()),
     path("event-queues/<queue>/claim", events.Claim.as_view()),
     path("event-queues/<queue>/ack", events.Acks.as_view()),
     path("event-queues/<queue>/dead-letters", dead_letters.DeadLetters.as_view()),

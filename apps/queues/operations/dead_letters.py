@@ -32,13 +32,17 @@ def redrive(actor: audit.Actor, queue: QueueRow, event: UUID, reason: str = "") 
 
 
 @transaction.atomic
-def discard(actor: audit.Actor, queue: QueueRow, event: UUID, states: list[str], reason: str = "") -> None:
-    """Removes an event in one of the states; a worker that holds it gets 409 later. Raises NotFound."""
+def discard(actor: audit.Actor, queue: QueueRow, event: UUID, states: list[str], reason: str = "") -> QueueEvent:
+    """Removes an event in one of the states, and returns what it was; a worker that holds it gets 409 later.
+
+    Raises NotFound.
+    """
     found = _find(queue, event, states)
     groups = [] if found.group_key is None else [found.group_key]
     if not sweep.discard(queue.id, [event], groups, states):
         raise NotFound("There is no such event.")
     _record(actor, "discard", queue, event, reason, None)
+    return found
 
 
 @transaction.atomic

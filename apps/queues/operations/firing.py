@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfoNotFoundError
 from django.db import DatabaseError
 
 from apps.queues.models import Schedule
-from apps.queues.timetable import Plan, Rule, due_times, plan
+from apps.queues.timetable import Plan, Rule, due_times, last_time, plan
 from core import notices, sql
 from core.ids import uuid7
 from core.sql import database_time
@@ -64,6 +64,17 @@ def _last_due(schedule: Schedule, planned: Plan, now: datetime) -> datetime | No
     """The latest time that has come; what is planned ahead, now or earlier, has not."""
     since = max(now - AHEAD, schedule.updated_at)
     return max((due for due in (*planned.dues, *due_times(rule_of(schedule), since, now)) if due <= now), default=None)
+
+
+def last_due(schedule: Schedule, now: datetime) -> datetime | None:
+    """The same at any moment: what came since it was last planned is not written down yet."""
+    if not schedule.enabled:
+        return schedule.last_due_at
+    since = max(schedule.planned_until - AHEAD, schedule.updated_at)
+    try:
+        return last_time(rule_of(schedule), since, now) or schedule.last_due_at
+    except FAULTS:
+        return schedule.last_due_at
 
 
 def rule_of(schedule: Schedule) -> Rule:

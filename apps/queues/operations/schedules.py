@@ -9,7 +9,7 @@ from apps.access import audit
 from apps.queues import timetable
 from apps.queues.models import Queue, Schedule
 from apps.queues.operations.enqueue import Enqueued, NewEvent, enqueue
-from apps.queues.operations.firing import fire
+from apps.queues.operations.firing import fire, last_due
 from apps.queues.selectors import queue_of
 from core import sql
 from core.clock import rfc3339
@@ -46,6 +46,7 @@ def change(actor: audit.Actor, number: int, reason: str = "", **settings: Any) -
     """A new kind of rule replaces the old one. Raises InvalidField."""
     schedule = _locked(number)
     before, now = _shown(schedule), database_time()
+    schedule.last_due_at = last_due(schedule, now)  # by the rule that was in force until now
     if any(settings.get(kind) is not None for kind in KINDS):
         settings = dict.fromkeys(KINDS) | settings
     for field, value in settings.items():

@@ -10,7 +10,7 @@ urlpatterns = [
     path("topics/<str:topic>/events", publishing.Events.as_view()),
     path("topics/<str:topic>/bounds", views.AllBounds.as_view()),
     path("topics/<str:topic>/load", views.AllLoads.as_view()),
-    path("topics/<str:topic>/partitions/<int:partition>/records", views.PartitionRecords.as_view()),
-    path("topics/<str:topic>/partitions/<int:partition>/bounds", views.PartitionBounds.as_view()),
-    path("topics/<str:topic>/partitions/<int:partition>/load", views.PartitionLoad.as_view()),
+    path("topics/<str:topic>/partitions/<number:partition>/records", views.PartitionRecords.as_view()),
+    path("topics/<str:topic>/partitions/<number:partition>/bounds", views.PartitionBounds.as_view()),
+    path("topics/<str:topic>/partitions/<number:partition>/load", views.PartitionLoad.as_view()),
 ]

@@ -16,10 +16,11 @@ def cloud_event(topic: TopicRef, partition: int, event: LogRow) -> bytes:
     if event.kind != RECORD:
         return event.body[:-1].encode() + b',"sequence":"' + place + b'"}'
     key = orjson.dumps(event.partition_key)
+    # An attribute is never empty: the empty key is shown by there being none.
+    keyed = b',"partitionkey":%s,"subject":%s' % (key, key) if event.partition_key else b""
     return (
-        b'{"specversion":"1.0","id":"%s/%s","source":"/v1/topics/%s","type":"towpath.record"'
-        b',"partitionkey":%s,"subject":%s,"data":%s,"sequence":"%s"}'
-    ) % (str(topic.uid).encode(), place, topic.name.encode(), key, key, orjson.dumps(event.body), place)
+        b'{"specversion":"1.0","id":"%s/%s","source":"/v1/topics/%s","type":"towpath.record"%s,"data":%s,"sequence":"%s"}'
+    ) % (str(topic.uid).encode(), place, topic.name.encode(), keyed, orjson.dumps(event.body), place)
 
 
 def record(topic: TopicRef, event: LogRow) -> bytes:

@@ -64,7 +64,8 @@ def _check_time(text: str, field: str) -> None:
 def _check_unusual(event: Mapping[str, Any], at: str) -> None:
     key = event.get("partitionkey")
     if key is not None and len(key) > MAX_PARTITION_KEY:
-        raise InvalidEvent(f"partitionkey has at most {MAX_PARTITION_KEY} characters.", field=f"{at}partitionkey")
+        message = f"partitionkey has at most {MAX_PARTITION_KEY} characters."
+        raise InvalidEvent(message, field=f"{at}partitionkey", max=MAX_PARTITION_KEY)
     if "data_base64" in event:
         _check_base64(event, f"{at}data_base64")
     for name in event.keys() - _KNOWN:

@@ -16,6 +16,7 @@ from core.errors import UnsupportedMediaType
 
 PREFIX = "HTTP_CE_"
 REPEATED_KEY = "towpath.repeated"  # the gateway names here the headers that came more than once
+UNDERSCORED_KEY = "towpath.underscored"  # and here those with an underscore, which it does not pass on
 
 
 def is_binary(meta: Mapping[str, object]) -> bool:
@@ -40,11 +41,22 @@ def headers_of(meta: Mapping[str, Any]) -> dict[str, str]:
     headers = {
         name[len(PREFIX) :].lower().replace("_", "-"): value for name, value in meta.items() if name.startswith(PREFIX)
     }
+    if underscored := sorted(meta.get(UNDERSCORED_KEY, ())):
+        raise _refused(underscored[0])
     if twice := sorted(name for name in meta.get(REPEATED_KEY, ()) if name.startswith(PREFIX)):
         raise InvalidEvent("This header is given twice.", field=_shown(twice[0]))
     if "datacontenttype" in headers:
         raise InvalidEvent("In binary mode Content-Type says what the data is.", field="ce-datacontenttype")
     return headers
+
+
+def _refused(header: str) -> InvalidEvent:
+    if header == "ce-data_base64":
+        return InvalidEvent("The body of the request is the data.", field=header)
+    return InvalidEvent(
+        f"The attribute name {parse.printable(header[3:])!r} is not allowed: lower-case letters a-z and digits only.",
+        field=parse.printable(header),
+    )
 
 
 def _shown(variable: str) -> str:

@@ -136,7 +136,9 @@ class Events(APIView):
         caller(request).require("write:channels", channel)
         body = parse.body(request._request, schemas.Publish)
         done = publish([Target(existing_channel(channel), body.documents)], **schemas.event_fields(body))
-        return http.answer(request._request, {"id": done.id, **schemas.position(done.positions[0])}, 201)
+        at = done.positions[0]
+        location = {"Location": f"/v1/streams/{at.channel}/events?after={at.sequence - 1}&limit=1"}
+        return http.answer(request._request, {"id": done.id, **schemas.position(at)}, 201, location)
 
 
 class Logs(APIView):
@@ -168,5 +170,6 @@ class Logs(APIView):
         """Appends log lines, all or none."""
         caller(request).require("write:channels", channel)
         body = parse.body(request._request, schemas.AppendLogs)
-        last = logs.append(existing_channel(channel), schemas.log_lines(body))
-        return http.answer(request._request, {"accepted": len(body.lines), "cursor": str(last)}, 201)
+        last, count = logs.append(existing_channel(channel), schemas.log_lines(body)), len(body.lines)
+        location = {"Location": f"/v1/streams/{channel}/logs?after={last - count}&limit={count}"}
+        return http.answer(request._request, {"accepted": count, "cursor": str(last)}, 201, location)

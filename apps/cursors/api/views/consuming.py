@@ -96,9 +96,10 @@ class Assignments(APIView):
         """
         parse.no_query(request._request)
         body = parse.body(request._request, schemas.Assign)
+        member = body.member()
         found = reach(request, "read:events", topic, group)
-        held = assign(found, group, body.member_id, body.ttl_seconds)
-        return answer(request._request, schemas.assigned(group, body.member_id, held))
+        held = assign(found, group, member, body.ttl_seconds)
+        return answer(request._request, schemas.assigned(group, member, held))
 
 
 class OneAssignment(APIView):

@@ -242,7 +242,7 @@ class ExtendLease(Reason, frozen=True):
     visibility: Visibility = 60
 
 
-class Seek(cursors.Seek, frozen=True, kw_only=True):
+class DestinationSeek(cursors.Seek, frozen=True, kw_only=True):
     """On record: with a reason."""
 
     reason: msgspec.Raw

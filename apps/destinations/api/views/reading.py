@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 from apps.access.api.permissions import caller
 from apps.cursors.api.schemas import Sought
 from apps.destinations.api.schemas.answers import ReaderAnswer, reader_json
-from apps.destinations.api.schemas.requests import Seek
+from apps.destinations.api.schemas.requests import DestinationSeek
 from apps.destinations.api.views.configure import reach
 from apps.destinations.operations.seek import seek
 from apps.destinations.selectors.readers import readers
@@ -24,7 +24,7 @@ class SeekDestination(APIView):
 
     @extend_schema(
         operation_id="seek_destination",
-        request=Seek,
+        request=DestinationSeek,
         responses=Sought,
         examples=[sent("Since noon, again", {"to": {"time": "2026-11-29T12:00:00Z"}, "reason": "a fixed bug"})],
     )
@@ -32,7 +32,7 @@ class SeekDestination(APIView):
         """Puts it elsewhere, or with `dryRun` says what that would do. Batches that are out are stale afterwards."""
         parse.no_query(request._request)
         known = reach(request, "manage:events", destination)
-        body = parse.body(request._request, Seek)
+        body = parse.body(request._request, DestinationSeek)
         reason = needed_note(body.reason, "reason")
         sought = seek(caller(request), str(known.uid), body.place(), dry_run=body.dry_run, reason=reason)
         return http.answer(request._request, sought.shown())

@@ -28,7 +28,7 @@ class RotateSecret(APIView):
         operation_id="rotate_webhook_secret", request=Rotate, responses={200: DestinationAnswer, 400: NOT_A_WEBHOOK}
     )
     def post(self, request: Request, destination: str) -> HttpResponse:
-        """The answer shows the new secret, which is shown nowhere else. For a day requests carry both signatures."""
+        """Only this answer shows the new secret, if it was made here. For a day requests carry both signatures."""
         parse.no_query(request._request)
         known = reach(request, "manage:events", destination)
         wanted = parse.optional_body(request._request, Rotate)

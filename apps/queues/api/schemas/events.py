@@ -41,7 +41,8 @@ class Enqueue(Body, frozen=True):
     priority: Priority = 0
     group_key: Key | None = None
     idempotency_key: Key | None = None
-    events: Annotated[list[NewEvent], Meta(min_length=1)] | UnsetType = UNSET
+    # How many it may be is a setting, so the range is told where that is known.
+    events: Annotated[list[NewEvent], Meta(extra_json_schema={"minItems": 1})] | UnsetType = UNSET
 
 
 class Claim(Body, frozen=True):
@@ -168,8 +169,8 @@ def new_events(body: Enqueue) -> list[enqueue.NewEvent]:
     if body != Enqueue(events=body.events):
         raise InvalidField("Give one event or `events`, not both.", field="events")
     most = settings.TOWPATH["MAX_BATCH_EVENTS"]
-    if len(body.events) > most:
-        raise InvalidField(f"At most {most} events a batch.", field="events", min=1, max=most)
+    if not 1 <= len(body.events) <= most:
+        raise InvalidField(f"A batch has 1 to {most} events.", field="events", min=1, max=most)
     return [_new_event(event, f"events[{index}].") for index, event in enumerate(body.events)]
 
 

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from apps.queues import models
 from apps.queues.api.schemas.events import payload_text
+from apps.queues.operations.firing import last_due
 from core.clock import parse_time, rfc3339
 from core.openapi import Answer
 from core.parse import Body, Query
@@ -83,7 +84,9 @@ def _time(text: str | UnsetType | None) -> datetime | None:
     return parse_time(text, "at") if isinstance(text, str) else None
 
 
-def shown(schedule: models.Schedule) -> dict[str, Any]:
+def shown(schedule: models.Schedule, now: datetime) -> dict[str, Any]:
+    """As it stands `now`, by the database's clock."""
+    last = last_due(schedule, now)
     return {
         "id": schedule.uid,
         "name": schedule.name,
@@ -95,7 +98,7 @@ def shown(schedule: models.Schedule) -> dict[str, Any]:
         "timeZone": schedule.time_zone,
         "enabled": schedule.enabled,
         "misfire": schedule.misfire,
-        "lastDueAt": schedule.last_due_at and rfc3339(schedule.last_due_at),
+        "lastDueAt": last and rfc3339(last),
         "missed": schedule.missed,
         "error": schedule.error,
         "createdAt": rfc3339(schedule.created_at),

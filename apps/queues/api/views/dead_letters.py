@@ -52,13 +52,13 @@ class Redrive(APIView):
 class Discard(APIView):
     scopes = {"POST": "manage:queues"}
 
-    @extend_schema(operation_id="discard_queue_event", request=Because, responses={200: None})
+    @extend_schema(operation_id="discard_queue_event", request=Because, responses={200: schemas.Event})
     def post(self, request: Request, queue: str, event: UUID) -> HttpResponse:
-        """Removes a dead letter for good."""
+        """Removes a dead letter for good; the answer is the last copy of it."""
         found = allowed_queue(request, "manage:queues", queue)
         body = optional_body(request._request, Because)
-        operations.discard(caller(request), found, event, ["dead"], reason_of(body))
-        return http.no_content(request._request)
+        gone = operations.discard(caller(request), found, event, ["dead"], reason_of(body))
+        return http.answer(request._request, {**schemas.shown(gone), "state": "discarded"})
 
 
 def _after(cursor: str | None) -> tuple[datetime, int] | None:

@@ -64,7 +64,21 @@ class Events(HotView):
         found = allowed_queue(request, "write:queues", queue)
         body = parse.body(request._request, schemas.Enqueue)
         done = [schemas.enqueued(event) for event in enqueue.enqueue(found, schemas.new_events(body))]
-        return http.answer(request._request, done[0] if body.events is UNSET else {"events": done}, 201)
+        if body.events is not UNSET:
+            return http.answer(request._request, {"events": done}, 201)
+        location = {"Location": f"/v1/event-queues/{found.uid}/events/{done[0]['id']}"}
+        return http.answer(request._request, done[0], 201, location)
+
+
+class OneEvent(APIView):
+    scopes = {"GET": "read:queues"}
+
+    @extend_schema(operation_id="get_queue_event", responses={200: schemas.Event})
+    def get(self, request: Request, queue: str, event: UUID) -> HttpResponse:
+        """One event that is not settled; an acknowledged one is no longer there."""
+        found = allowed_queue(request, "read:queues", queue)
+        parse.no_query(request._request)
+        return http.answer(request._request, schemas.shown(selectors.one_event(found.id, event)))
 
 
 class Claim(HotView):

@@ -1,5 +1,7 @@
 """Schedules: make, list, change, delete, run now, next times."""
 
+from functools import partial
+
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -64,7 +66,8 @@ class Schedules(APIView):
         """Schedules in the order of their names."""
         allowed = caller(request).named("read:queues") & caller(request).named("read:queues", "queue__name")
         found = Schedule.objects.select_related("queue").filter(allowed, queue__deleted_at=None)
-        return http.answer(request._request, pages.listing(request._request, found, "name", schemas.shown, ScheduleFilter))
+        show = partial(schemas.shown, now=database_time())
+        return http.answer(request._request, pages.listing(request._request, found, "name", show, ScheduleFilter))
 
     @extend_schema(
         operation_id="make_schedule",
@@ -79,7 +82,7 @@ class Schedules(APIView):
         queue = allowed_queue(request, "write:queues", body.queue)
         schedule = operations.create(caller(request), queue.id, body.name, **schemas.settings_of(body))
         location = {"Location": f"/v1/schedules/{schedule.uid}"}
-        return http.answer(request._request, schemas.shown(schedule), 201, location)
+        return http.answer(request._request, schemas.shown(schedule, database_time()), 201, location)
 
 
 class OneSchedule(APIView):
@@ -90,7 +93,9 @@ class OneSchedule(APIView):
     )
     def get(self, request: Request, schedule: str) -> HttpResponse:
         """The schedule."""
-        return http.answer(request._request, schemas.shown(allowed_schedule(request, "read:queues", schedule)))
+        return http.answer(
+            request._request, schemas.shown(allowed_schedule(request, "read:queues", schedule), database_time())
+        )
 
     @extend_schema(
         operation_id="change_schedule",
@@ -103,7 +108,7 @@ class OneSchedule(APIView):
         found = allowed_schedule(request, "write:queues", schedule)
         body = parse.body(request._request, schemas.ChangeSchedule)
         changed = operations.change(caller(request), found.id, **schemas.settings_of(body))
-        return http.answer(request._request, schemas.shown(changed))
+        return http.answer(request._request, schemas.shown(changed, database_time()))
 
     @extend_schema(operation_id="delete_schedule", responses={200: None})
     def delete(self, request: Request, schedule: str) -> HttpResponse:

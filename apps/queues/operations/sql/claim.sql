@@ -1,11 +1,14 @@
--- does: leases the first ready events of a queue that is not paused, in the order of priority, time and age
+-- does: leases the first ready events of a queue that is not paused, in the order of priority, time and age; one that has had
+-- all its attempts, their number being smaller now, is not held: its lease is over at once, for whoever parks such
 -- locks: those events, skipping locked ones
 -- index: queue primary key, queue_event_ready, queue_event primary key
 UPDATE queue_event AS event SET
-    state = 'leased', attempts = event.attempts + 1, leased_by = %(worker)s,
+    state = 'leased', attempts = event.attempts + (event.attempts < queue.max_attempts)::integer,
+    leased_by = CASE WHEN event.attempts < queue.max_attempts THEN %(worker)s END,
     lease_token = (%(tokens)b::uuid[])[picked.i::integer],
-    due_at = statement_timestamp() + %(seconds)s * interval '1 second'
-FROM unnest(ARRAY(
+    due_at = statement_timestamp()
+        + CASE WHEN event.attempts < queue.max_attempts THEN %(seconds)s ELSE 0 END * interval '1 second'
+FROM queue CROSS JOIN unnest(ARRAY(
     SELECT candidate.id FROM queue_event AS candidate
     WHERE candidate.queue_id = %(queue)s AND candidate.state = 'ready'
         AND candidate.n > (
@@ -16,6 +19,6 @@ FROM unnest(ARRAY(
     LIMIT cardinality(%(tokens)b::uuid[])
     FOR UPDATE SKIP LOCKED
 )) WITH ORDINALITY AS picked (id, i)
-WHERE event.queue_id = %(queue)s AND event.id = picked.id
-RETURNING picked.i, event.id, event.schedule_id, event.payload, event.scheduled_at, event.attempts, event.lease_token,
+WHERE queue.id = %(queue)s AND event.queue_id = %(queue)s AND event.id = picked.id
+RETURNING event.due_at > statement_timestamp() AS held, picked.i, event.id, event.schedule_id, event.payload, event.scheduled_at, event.attempts, event.lease_token,
     event.due_at
