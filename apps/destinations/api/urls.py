@@ -14,7 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{ONE}/extend", deliver.ExtendLease.as_view()),
     path(f"{ONE}/seek", reading.SeekDestination.as_view()),
     path("topics/<str:topic>/cursors", reading.AllCursors.as_view()),
-    path("topics/<str:topic>/partitions/<int:partition>/cursors", reading.PartitionCursors.as_view()),
+    path("topics/<str:topic>/partitions/<number:partition>/cursors", reading.PartitionCursors.as_view()),
     path(f"{ONE}/lag", inspect.Lag.as_view()),
     path(f"{ONE}/leases", inspect.Leases.as_view()),
     path(f"{ONE}/leases/<uuid:lease>/expire", inspect.ExpireLease.as_view()),

@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from msgspec import UNSET
 from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from apps.access.api.permissions import caller
 from apps.queues import selectors
