@@ -1,5 +1,4 @@
--- does: leases the first ready events of a queue that is not paused, in the order of priority, time and age; one that has had
--- all its attempts, their number being smaller now, is not held: its lease is over at once, for whoever parks such
+-- does: leases the first ready events of a queue not paused by priority, time, age; those without attempts left for no time
 -- locks: those events, skipping locked ones
 -- index: queue primary key, queue_event_ready, queue_event primary key
 UPDATE queue_event AS event SET
