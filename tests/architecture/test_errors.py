@@ -14,7 +14,7 @@ CODE_OF_A_FAMILY = {"INVALID_FIELD", "UNAVAILABLE"}  # Invalid and InvalidField;
 
 def every_error() -> list[type[DomainError]]:
     for path in modules():
-        if path.stem == "errors":
+        if path.stem == "errors" or path.parent.name == "operations":
             top = ROOT / "platform" if "platform" in path.parts else ROOT
             importlib.import_module(".".join(path.relative_to(top).with_suffix("").parts))
     found, waiting = [], [DomainError]

@@ -9,6 +9,7 @@ from apps.topics import transfer
 from apps.topics.models import Topic
 from apps.topics.operations import create, import_part
 from apps.topics.selectors import resolve
+from core.errors import Conflict
 from core.ids import uuid7
 from tests.topics.cold import publish, sweep, topic_of, use_store
 
@@ -129,7 +130,7 @@ def test_of_two_imports_of_one_file_the_later_gives_up_and_nothing_is_in_twice(a
     one, other = (import_part.begin(topic, transfer.digest(file)) for _ in range(2))
     parts = [list(transfer.read_history(file, 0, lambda done, total: None)) for _ in range(2)]
     import_part.import_part(topic, one, *parts[0][0])
-    with pytest.raises(import_part.ImportedElsewhere):
+    with pytest.raises(Conflict, match="Another process imports this file"):
         import_part.import_part(topic, other, *parts[1][0])
     call_command("import_topic", name, file)
     assert len(everything(api, name, 8)) == 30

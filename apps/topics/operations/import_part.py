@@ -22,10 +22,6 @@ PATIENCE = 60
 PAUSE = 1.0
 
 
-class ImportedElsewhere(Conflict):
-    """Another process imports this file into this topic, or has just finished."""
-
-
 def begin(topic: TopicRef, sha256: str, again: bool = False) -> Import:
     """The row of this file in this topic; with `again` from its beginning, however far it was."""
     row, _ = Import.objects.get_or_create(topic_id=topic.id, sha256=sha256)
@@ -39,7 +35,7 @@ def import_part(topic: TopicRef, row: Import, items: Sequence[Item], lines: int)
     """Appends the events of the file up to that line, in their order, and moves the row; or does neither.
 
     What is refused for now (a quota, a lock) is tried again for a minute. Raises TooLarge, QuotaExceeded, Busy,
-    ImportedElsewhere, NotFound, and Uncertain when the database went away: calling it again with a fresh row is exact.
+    Conflict, NotFound, and Uncertain when the database went away: calling it again with a fresh row is exact.
     """
     groups: dict[int, list[Item]] = {}
     for item in items:
@@ -68,7 +64,7 @@ def _append(topic: TopicRef, row: Import, groups: dict[int, list[Item]], lines: 
         with transaction.atomic():
             moved = {"lines": lines, "events": F("events") + sum(map(len, groups.values())), "progressed_at": Now()}
             if not Import.objects.filter(pk=row.pk, lines=row.lines, finished_at=None).update(**moved):
-                raise ImportedElsewhere()
+                raise Conflict("Another process imports this file into this topic, or has just finished.")
             write(topic, [groups])
     except DatabaseError as error:
         refusal_of_database: DomainError = as_refusal(error)
