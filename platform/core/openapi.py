@@ -134,6 +134,22 @@ def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key != "title"}
 
 
+# By the first part of a path: what /docs puts under one heading.
+SECTIONS = {
+    "topics": "Topics and consumer groups",
+    "event-destinations": "Destinations",
+    "event-queues": "Queues and their events",
+    "events": "Queues and their events",
+    "schedules": "Schedules",
+    "streams": "Channels",
+    "channel-kinds": "Channels",
+    "grants": "Grants for channels",
+    "bulk-operations": "Bulk operations",
+    "audit": "Tokens and the audit trail",
+    "oauth": "Tokens and the audit trail",
+}
+
+
 class Schema(AutoSchema):
     """DRF's DEFAULT_SCHEMA_CLASS."""
 
@@ -142,7 +158,11 @@ class Schema(AutoSchema):
         return "_".join([self.method.lower(), *words])
 
     def get_tags(self) -> list[str]:
-        return [self.view.__module__.split(".")[1]]
+        first = self.path.removeprefix("/v1/").lstrip("/").split("/")[0]
+        return [SECTIONS.get(first, first)]
+
+    def get_summary(self) -> str:
+        return str(self.get_operation_id()).replace("_", " ").capitalize()
 
     def get_description(self) -> str:  # type: ignore[override]
         scopes = self._scopes()

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from apps.access.api import views
+from core.openapi import SECTIONS
 
 pytestmark = pytest.mark.django_db
 
@@ -46,8 +47,16 @@ def test_every_operation_has_a_name_a_tag_and_its_scope(document):
     names = [operation["operationId"] for _, _, operation in operations(document)]
     assert len(names) == len(set(names))
     for path, method, operation in operations(document):
-        assert operation["tags"], (path, method)
+        assert operation["tags"][0] in SECTIONS.values(), (path, method)
+        assert operation["summary"].strip(), (path, method)
         assert "Scope: " in operation["description"] or operation["security"] == [{}], (path, method)
+
+
+def test_the_page_to_try_it_by_hand_says_in_words_what_a_call_does(document):
+    pull = document["paths"]["/v1/event-destinations/{destination}/pull"]["post"]
+    assert (pull["summary"], pull["tags"]) == ("Pull", ["Destinations"])
+    making = document["paths"]["/v1/topics"]["post"]
+    assert (making["summary"], making["tags"]) == ("Make topic", ["Topics and consumer groups"])
 
 
 def test_every_operation_says_which_errors_it_may_answer(document):

@@ -47,6 +47,23 @@ def reader(db):
     return world.destination(topic, "reader")
 
 
+def test_the_settings_of_a_webhook_are_said_in_words(login, hook):
+    viewer = login("Viewer")
+    said = re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", viewer.get(url(hook)).content.decode())
+    for fact in (
+        ("a request carries", "one event"),
+        ("time limit", "30 s"),
+        ("at once", "4 requests"),
+        ("rate", "no limit"),
+    ):
+        assert fact in said
+    hook.settings["webhook"] |= {"batch": True, "rate": 1, "concurrency": 1}
+    hook.save(update_fields=["settings"])
+    said = re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", viewer.get(url(hook)).content.decode())
+    for fact in (("a request carries", "up to 100 events"), ("at once", "1 request"), ("rate", "1 request a second")):
+        assert fact in said
+
+
 def test_a_webhook_shows_its_target_its_breaker_and_never_its_secret(login, hook):
     PushState.objects.create(
         destination=hook, failures=7, held_code="breaker_open", held_since="2026-01-01T00:00:00Z",

@@ -1,4 +1,4 @@
-"""The worker of README.md, run as it is pasted."""
+"""The workers of README.md and docs/durable-consumers.md, run as they are pasted."""
 
 import os
 import re
@@ -24,8 +24,14 @@ def database() -> str:
     return make_conninfo(dbname=chosen["NAME"], **names)
 
 
-def test_the_worker_of_the_readme_handles_and_settles_everything(api, tmp_path):
-    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def documented(page: str) -> str:
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    return program
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/durable-consumers.md"])
+def test_the_worker_of_a_page_handles_and_settles_everything(api, tmp_path, page):
+    program = documented(page)
     thing = make(api, name="billing")
     publish(api, thing["topic"], 30)
     output = tmp_path / "handled"
@@ -44,3 +50,24 @@ def test_the_worker_of_the_readme_handles_and_settles_everything(api, tmp_path):
             worker.wait()
     handled = output.read_text().splitlines()
     assert len(handled) == 31 and all(line.startswith("handled ") for line in handled), handled
+
+
+def test_the_worker_gives_back_only_what_failed_and_says_why(api, tmp_path):
+    program = documented("docs/durable-consumers.md").replace(
+        'print("handled", event["id"], flush=True)',
+        'assert event["id"] != "k-3", "the mail server is away"\n    print("handled", event["id"], flush=True)',
+    )
+    thing = make(api, name="billing", maxDeliveries=1)
+    publish(api, thing["topic"], 5)
+    output = tmp_path / "handled"
+    with Server(database()) as server, output.open("wb") as sink:
+        names = {"BASE": f"http://127.0.0.1:{server.port}", "KEY": api_key("read:events billing")}
+        worker = subprocess.Popen([sys.executable, "-c", program], env=os.environ | names, stdout=sink, stderr=sink)
+        try:
+            until(lambda: lag(api, "billing")["lagEvents"] == 0)
+        finally:
+            worker.kill()
+            worker.wait()
+    letters = api.get("/v1/event-destinations/billing/dead-letters").json()["items"]
+    assert [(letter["event"]["id"], "the mail server is away" in letter["error"]) for letter in letters] == [("k-3", True)]
+    assert len(output.read_text().splitlines()) == 4, output.read_text()

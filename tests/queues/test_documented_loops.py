@@ -69,9 +69,9 @@ def queue() -> QueueRow:
 def test_it_works_through_everything_though_workers_are_killed(program, server, queue, tmp_path):
     environment = {
         **os.environ,
-        "TOWPATH_URL": f"http://127.0.0.1:{server.port}",
-        "TOWPATH_API_KEY": api_key(f"read:queues {queue.name}"),
-        "TOWPATH_QUEUE": queue.name,
+        "BASE": f"http://127.0.0.1:{server.port}",
+        "KEY": api_key(f"read:queues {queue.name}"),
+        "QUEUE": queue.name,
     }
     output = tmp_path / "handled"
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from apps.access.models import Audit
-from apps.destinations.admin import cells, letters, pausing, seeking, sending, tending
+from apps.destinations.admin import cells, letters, pausing, pushes, seeking, sending, tending
 from apps.destinations.models import Destination, Type
 from apps.destinations.selectors.trend import trends, workers
 from apps.leases.selectors import leases
@@ -50,7 +50,7 @@ def shown(request: HttpRequest, row: Destination) -> dict[str, Any]:
 def _pushed(request: HttpRequest, row: Destination) -> dict[str, Any]:
     """Where it pushes to and how that goes; secrets are on no page."""
     return {
-        "target": list(row.settings.get(row.type.lower(), {}).items()),
+        "target": pushes.facts(row.settings.get(row.type.lower(), {})),
         "push": sending.push_state(row),
         "attempts": sending.shown_attempts(row) if row.type == Type.WEBHOOK else [],
         "may_test": may(request, sending.TEST),
