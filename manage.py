@@ -9,7 +9,7 @@ sys.path[:0] = [os.path.join(ROOT, "platform"), ROOT]
 USAGE = """\
 Towpath's own commands (each says more with --help):
 
-    up              install, then run PostgreSQL, server, worker and beat until Ctrl-C
+    up              install, then run PostgreSQL, server, worker, forwarder and beat until Ctrl-C
     test            install, then run the tests on a database of their own; arguments go to pytest
     create_api_key  make an API key; create_oauth_client likewise
     dump, restore   the whole installation, hot and cold, into a folder and out of it

@@ -1,6 +1,7 @@
 """The fixture world shared by all tests; builders are in tests/factories.py."""
 
 import importlib
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,7 +12,11 @@ from django.db import connection
 
 from apps.channels.models import ChannelKind
 from core import notices
+from core.secret_key import MADE_UP
 from tests.factories import Api, api_key
+
+# Processes that serve refuse to start without a key; those of the tests have this process's.
+settings.SECRET_KEY = os.environ.setdefault("SECRET_KEY", settings.SECRET_KEY.removeprefix(MADE_UP))
 
 # A test that was stopped for seconds in the middle of a transaction, or while it held a lock, goes on where it was.
 settings.DATABASES["default"]["OPTIONS"]["options"] += (

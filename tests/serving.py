@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -50,6 +51,7 @@ class Server:
         self.database_url = database_url
         self._log = tempfile.TemporaryFile()
         self.environment = {
+            "SECRET_KEY": secrets.token_urlsafe(50),
             **os.environ,
             "PYTHONPATH": f"{ROOT / 'platform'}{os.pathsep}{ROOT}",
             "DJANGO_SETTINGS_MODULE": settings,

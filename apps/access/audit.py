@@ -34,6 +34,8 @@ AREAS = {
 }
 """Which `manage` scope may read about a kind of object; `access` is for the admin alone."""
 
+_PROGRAMS = {"api-key": "API key", "oauth-client": "OAuth client"}
+
 Actor = Principal | AbstractBaseUser | None
 """None: the service itself, or whoever can run its commands."""
 
@@ -71,8 +73,9 @@ def record(
 
 
 def name_of(actor: Actor) -> str:
-    """What to call them where people read it."""
-    return who(actor)[2]
+    """What to call them where people read it: a person by the name alone."""
+    kind, _, name = who(actor)
+    return f"{_PROGRAMS[kind]} {name}" if kind in _PROGRAMS else name
 
 
 def who(actor: Actor) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 from psycopg.conninfo import conninfo_to_dict
 
 from core.log import logging_settings
+from core.secret_key import MADE_UP
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("TOWPATH_HOME", BASE_DIR / ".towpath")).resolve()
@@ -40,7 +41,8 @@ def _list(name: str, default: str) -> list[str]:
 
 
 DEBUG = False
-SECRET_KEY = _setting("SECRET_KEY") or secrets.token_urlsafe(50)
+# One made up here is no other process's: enough for a command, and refused by whatever serves (core.secret_key).
+SECRET_KEY = _setting("SECRET_KEY") or MADE_UP + secrets.token_urlsafe(50)
 ALLOWED_HOSTS = _list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = _list("CSRF_TRUSTED_ORIGINS", "")
 
@@ -243,7 +245,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     else {}
 )
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_DEFAULT_QUEUE = "towpath"
+CELERY_TASK_DEFAULT_QUEUE = _setting("TOWPATH_CELERY_QUEUE", "towpath")
 CELERY_TIMEZONE = "UTC"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

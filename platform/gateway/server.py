@@ -11,6 +11,7 @@ import signal
 import sys
 
 import uvloop
+from django.core.exceptions import ImproperlyConfigured
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -28,7 +29,10 @@ logger = logging.getLogger("gateway.server")
 
 def main() -> None:
     options = _options()
-    gateway: Gateway = importlib.import_module("config.asgi").application
+    try:
+        gateway: Gateway = importlib.import_module("config.asgi").application
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
     _raise_file_limit(gateway.limits.backpressure + SPARE_FILES)
     _spare_the_collector()
     uvloop.run(_serve(gateway, options.host, options.port))

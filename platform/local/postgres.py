@@ -78,8 +78,7 @@ class Postgres:
         """Returns once connections are accepted. What still runs in our directory is stopped first."""
         self._open_way()  # somebody may have closed it meanwhile, which ended the server
         self.stop_leftovers()
-        # Nobody is behind it now, whatever process has its number.
-        (self.files / "postmaster.pid").unlink(missing_ok=True)
+        self._remove_locks()
         with self.log.open("ab") as log:
             server = subprocess.Popen(
                 [_program("postgres"), "-D", str(self.files), "-c", f"unix_socket_directories={_quoted(self._socket)}"],
@@ -111,6 +110,8 @@ class Postgres:
             postmaster = [pid for pid in found if pid == self._recorded_pid()]
             leftovers.end(postmaster or found, number)
             leftovers.gone(lambda: leftovers.working_in(self.files), seconds=30)
+        if found := leftovers.working_in(self.files):
+            raise NotStarted(f"Process {found[0]} works in {self.files} and cannot be ended.")
 
     def remove_socket_folder(self) -> None:
         link = self.folder / "socket"
@@ -121,6 +122,13 @@ class Postgres:
     def _open_way(self) -> None:
         self._user.let_into(self.home.path)
         self._user.let_run(_package())
+
+    def _remove_locks(self) -> None:
+        """Nobody is behind them now, whatever process has the number in them: a killed one that its parent has not looked
+        at yet (PID 1 of a container takes its time) still counts as alive where PostgreSQL asks.
+        """
+        for lock in (self.files / "postmaster.pid", *self._socket.glob(".s.PGSQL.*.lock")):
+            lock.unlink(missing_ok=True)
 
     def _recorded_pid(self) -> int:
         try:

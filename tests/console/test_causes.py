@@ -184,7 +184,7 @@ SEQUENCE = "000.00000000000000000000"
 SAID = {
     caught_up: "caught up",
     delivering: "delivering, 10 events behind",
-    paused: r"paused by key-\d+ until 2099-01-01 14:00 UTC: deploy",
+    paused: r"paused by API key key-\d+ until 2099-01-01 14:00 UTC: deploy",
     window_full: "window full: 3 of 3 leased",
     too_many_unsettled: r"too many unsettled: 2 leased, 3 waiting \(limit 5\)",
     held_by_lease: rf"cursor held at {SEQUENCE} by lease [0-9a-f-]{{36}} of worker-7, attempt 5",

@@ -122,7 +122,7 @@ def test_paused_by_whom_until_when_and_why(api):
     api.post(f"{DESTINATIONS}/{thing['name']}/pause", {"reason": "deploy", "resumeAt": "2099-01-01T14:00:00Z"})
     found = lag(api, thing["name"])
     assert (found["state"], found["cause"]["code"]) == ("paused", "paused")
-    assert found["cause"]["text"].startswith("paused by key-")
+    assert found["cause"]["text"].startswith("paused by API key key-")
     assert found["cause"]["text"].endswith(" until 2099-01-01 14:00 UTC: deploy")
     assert found["cause"]["since"] is not None
     assert found["lagEvents"] == 1

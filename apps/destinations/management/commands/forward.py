@@ -4,11 +4,12 @@ import asyncio
 import signal
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.destinations.forward.loop import Forwarder
 from apps.destinations.operations.sight import tell_sightings_regularly
-from core import notices
+from core import notices, secret_key
 
 
 class Command(BaseCommand):
@@ -18,6 +19,10 @@ class Command(BaseCommand):
         parser.add_argument("--threads", type=int, default=4, help="how many batches are in hand at once (4)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            secret_key.require()
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from None
         tell_sightings_regularly()
         asyncio.run(forward(options["threads"]))
         notices.flush()
