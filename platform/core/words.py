@@ -44,11 +44,12 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def rate(per_second: float | None) -> str:
-    """`12.5/s`, `90/min` below one a second."""
+def rate(per_second: float | None, what: str = "") -> str:
+    """`12.5/s`, `90/min` below one a second; of `what`: `12.5 events/s`."""
     if per_second is None:
         return UNKNOWN
-    return f"{per_second:,.1f}/s" if per_second >= 1 else f"{per_second * 60:,.0f}/min"
+    said = f"{per_second:,.1f} {what}/s" if per_second >= 1 else f"{per_second * 60:,.0f} {what}/min"
+    return said.replace(" /", "/")
 
 
 def local(at: datetime) -> datetime:

@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from apps.access.models import Audit
+from apps.destinations.selectors.status import statuses
 from apps.leases.operations import retain
+from apps.leases.operations.pull import Nothing, pull
 from apps.topics.models import OnLag, Repair, Sweep
 from apps.topics.operations import expire, reconcile, spill
 from core.sequence import sequence
@@ -172,6 +174,29 @@ def test_it_warns_before_retention_reaches_what_is_unread(api):
     assert lag["cause"]["code"] == "retention_near"
     assert 0 < lag["partitions"][0]["retentionReachesInSeconds"] <= 0.11 * DAY
     assert lag["partitions"][0]["lagSeconds"] >= 4.8 * DAY
+
+
+@pytest.mark.parametrize(("offset", "days"), [(0, 4.0), (3, 3.0), (9, 1.0)])
+def test_a_cold_event_is_as_old_as_its_place_between_the_ends_of_its_segment_says(api, offset, days):
+    topic = aged(api, 1, on_lag=OnLag.EXPIRE)
+    sql("UPDATE segment SET first_at = last_at - interval '3 days' WHERE topic_id = %s", topic.id)
+    reader = Log(topic).consumer(start=[(0, offset)])
+    (found,) = statuses([(topic.id, reader.number)])[topic.id, reader.number].partitions
+    assert days * DAY <= found.lag_seconds < (days + 0.1) * DAY
+    assert 3.9 * DAY < found.retention_reaches_in <= 4 * DAY  # by the last of its segment
+
+
+def test_what_retention_took_was_not_settled(api):
+    topic = aged(api, 9, 8, 2)
+    _, halfway, through = readers = [Log(topic).consumer() for _ in range(3)]
+    for reader in (halfway, through):
+        batch = pull(topic.id, reader.number, limit=15)
+        assert not isinstance(batch, Nothing) and len(batch.events) in (10, 15)
+    through.ok(batch.lease)
+    for before, oldest in ((0, 10), (10, 20)):
+        retain.let_go(topic.id, 0, before, oldest)
+        found = statuses((topic.id, reader.number) for reader in readers)
+        assert [found[topic.id, reader.number].partitions[0].settled for reader in readers] == [0, 0, 15]
 
 
 def test_a_missed_sweep_is_found_from_the_rows_and_made_up_for(api):

@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from core import sql
+from core.words import age
 
 OVERVIEW_HISTORY = sql.statement(__file__, "overview_history")
 
@@ -57,9 +58,10 @@ def _rate(found: Sequence[_Sample], field: str) -> float | None:
 
 
 def _charts(found: Sequence[_Sample], step: int) -> list[Chart]:
+    average = f"events/s, average over {age(step)}"
     return [
-        Chart("Events in", "a second", _rates(found, "appended", step)),
-        Chart("Events settled by destinations", "a second", _rates(found, "settled", step)),
+        Chart(f"Events in, {average}", "events/s", _rates(found, "appended", step)),
+        Chart(f"Events settled by destinations, {average}", "events/s", _rates(found, "settled", step)),
         Chart("Lag of all destinations", "events", _levels(found, "lag_events", step)),
         Chart("Events leased", "events", _levels(found, "in_flight", step)),
         Chart("Depth of all queues", "events", _levels(found, "queued", step)),

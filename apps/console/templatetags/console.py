@@ -29,7 +29,7 @@ def line_chart(title: str, points: charts.Points, unit: str = "events") -> dict[
         "title": title,
         "width": WIDTH,
         "height": HEIGHT,
-        "top": words.age(top) if unit == "seconds" else words.counted(int(top), "event"),
+        "top": _said(top, unit),
         "lines": charts.polylines(points, WIDTH, HEIGHT),
         "first": points[0][0] if points else None,
         "last": points[-1][0] if points else None,
@@ -40,6 +40,8 @@ def _said(value: float, unit: str) -> str:
     match unit:
         case "seconds":
             return words.age(value)
-        case "a second":
-            return words.rate(value)
+        case "events/s":
+            return words.rate(value, "events")
+        case "events":
+            return words.counted(int(value), "event")
     return f"{words.count(int(value))} {unit}".rstrip()

@@ -3,7 +3,7 @@
 -- index: consumer_topic_id_kind_name_key, cursor_pkey, topic_partition_pkey, event_pkey
 WITH place AS (
     SELECT
-        k.consumer_id, k.position, k.fencing_token,
+        k.consumer_id, k.position, k.fencing_token, p.oldest_offset,
         k.holder IS NOT NULL AND k.held_until > statement_timestamp() AS held,
         coalesce(
             (
@@ -20,13 +20,14 @@ WITH place AS (
 ),
 verdict AS (
     SELECT
-        consumer_id, position, head,
+        consumer_id, position, oldest_offset, head,
         held AND %(token)s::bigint IS DISTINCT FROM fencing_token OR %(token)s::bigint <> fencing_token AS fenced
     FROM place
 ),
 moved AS (
     UPDATE cursor
-    SET position = %(offset)s, served_at = statement_timestamp()
+    SET position = %(offset)s, served_at = statement_timestamp(),
+        jumped = jumped + greatest(0, least(%(offset)s, verdict.oldest_offset) - verdict.position) -- what retention took
     FROM verdict
     WHERE cursor.topic_id = %(topic_id)s AND cursor.consumer_id = verdict.consumer_id AND cursor.partition = %(partition)s
         AND fenced IS NOT TRUE AND %(offset)s >= verdict.position AND %(offset)s <= verdict.head

@@ -35,8 +35,9 @@ class Row:
 
     @property
     def acknowledged_at(self) -> datetime | None:
-        """The samples know of every acknowledgement, but only when the next one was taken."""
-        return max((at for at in (self.trend.acknowledged_at, self.outcomes.acknowledged_at) if at), default=None)
+        """The samples know of every acknowledgement, but only when the next one was taken, and giving up settles too."""
+        settled_at = None if self.outcomes.dead else self.trend.settled_at
+        return max((at for at in (settled_at, self.outcomes.acknowledged_at) if at), default=None)
 
 
 def rows(destinations: Iterable[Destination], known: Iterable[Standing] | None = None) -> dict[int, Row]:

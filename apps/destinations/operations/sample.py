@@ -60,7 +60,7 @@ def _figures(found: Sequence[Status]) -> dict[str, list[int] | list[float | None
         "in_flight": [status.in_flight for status in found],
         "waiting": [status.waiting for status in found],
         "heads": [sum(partition.head for partition in status.partitions) for status in found],
-        "settled": [sum(partition.unsettled for partition in status.partitions) for status in found],
+        "settled": [sum(partition.settled for partition in status.partitions) for status in found],
     }
 
 

@@ -20,7 +20,7 @@ class Sample:
     head: int
     """Events appended so far, over all partitions: the difference of two samples is what came in."""
     settled: int
-    """Events settled so far: the difference is what went out."""
+    """Events acknowledged or given up so far, wherever the position was moved: the difference is what went out."""
     state: str | None
     cause: str | None
 

@@ -35,13 +35,17 @@ class PartitionStatus:
     unsettled: int
     """The first unsettled offset; committed is the one before."""
     age: float | None
-    """Seconds since the first unsettled event was appended; None: there is none, or it is not known."""
+    """Seconds since the first unsettled event was appended, about that if it is cold; None: there is none, or not known."""
+    goes_by_age: float | None
+    """The age that retention goes by: a cold event's is that of the last one in its segment."""
     retained_seconds: float | None
     """How old the oldest readable event can get; None: any age."""
     in_flight: int
     waiting: int
     spanned: int
     """Offsets covered by live leases: less than position - unsettled when a later batch is settled already."""
+    settled: int
+    """Events acknowledged or given up so far: of what was handed out, all that no live lease holds."""
     handed_at: datetime | None
     oldest_lease: OldestLease | None
 
@@ -52,9 +56,9 @@ class PartitionStatus:
     @property
     def retention_reaches_in(self) -> float | None:
         """Seconds until the first unsettled event may go, at the earliest; None: never, or it is not known."""
-        if self.retained_seconds is None or self.age is None:
+        if self.retained_seconds is None or self.goes_by_age is None:
             return None
-        return max(0.0, self.retained_seconds - self.age)
+        return max(0.0, self.retained_seconds - self.goes_by_age)
 
     @property
     def lag_seconds(self) -> float | None:
@@ -141,4 +145,4 @@ def _status(row: sql.Row, rows_of_one: list[sql.Row]) -> Status:
 
 
 def _partition(row: sql.Row) -> PartitionStatus:
-    return PartitionStatus(*(*row[:12], OldestLease(*row[12:]) if row[12] is not None else None))
+    return PartitionStatus(*(*row[:14], OldestLease(*row[14:]) if row[14] is not None else None))

@@ -29,7 +29,7 @@ class Trend:
     steps: tuple[Step, ...] = ()
 
     @property
-    def acknowledged_at(self) -> datetime | None:
+    def settled_at(self) -> datetime | None:
         """The step in which something was last settled; None: not in this time."""
         pairs = zip(reversed(self.steps[:-1]), reversed(self.steps[1:]), strict=True)
         return next((later.at for earlier, later in pairs if later.settled > earlier.settled), None)

@@ -95,6 +95,8 @@ def _plan(consumer: dict[str, int], after: Mapping[int, int]) -> Sought:
 
 def _move(consumer: dict[str, int], after: Mapping[int, int]) -> None:
     moved = {**consumer, "partitions": list(after)}
-    while sql.run((SUPERSEDE_MOVED, {**moved, "limit": SUPERSEDE_BATCH}))[0]:
-        pass
-    sql.run((MOVE, {**moved, "positions": list(after.values())}))
+    superseded = dict.fromkeys(after, 0)
+    while ended := sql.run((SUPERSEDE_MOVED, {**moved, "limit": SUPERSEDE_BATCH}))[0]:
+        for partition, events in ended:
+            superseded[partition] += events
+    sql.run((MOVE, {**moved, "positions": list(after.values()), "superseded": list(superseded.values())}))

@@ -110,7 +110,7 @@ batch AS (
 ),
 moved AS (
     UPDATE cursor
-    SET position = upto, served_at = statement_timestamp()
+    SET position = upto, served_at = statement_timestamp(), jumped = jumped + upto - source.position - events
     FROM source CROSS JOIN batch
     WHERE cursor.topic_id = %(topic_id)s AND cursor.consumer_id = %(consumer_id)s AND cursor.partition = source.partition
         AND cursor.position = source.position AND batch.start = source.position

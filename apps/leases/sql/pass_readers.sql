@@ -18,7 +18,7 @@ WITH behind AS (
 ),
 touched AS (
     SELECT
-        l.consumer_id, l.id, l.generation,
+        l.consumer_id, l.id, l.generation, l.events,
         %(oldest)s::bigint - l.first_offset AS lost,
         CASE
             WHEN l.next_offset <= %(oldest)s THEN 0
@@ -34,7 +34,7 @@ ended AS (
     USING touched
     WHERE lease.topic_id = %(topic_id)s AND lease.consumer_id = touched.consumer_id AND lease.id = touched.id
         AND touched.remaining = 0
-    RETURNING lease.consumer_id, lease.id, lease.generation
+    RETURNING lease.consumer_id, lease.id, lease.generation, lease.events AS lost
 ),
 remembered AS (
     INSERT INTO settled (topic_id, consumer_id, id, generation, partition, outcome, at)
@@ -48,10 +48,16 @@ cut AS (
     FROM touched
     WHERE lease.topic_id = %(topic_id)s AND lease.consumer_id = touched.consumer_id AND lease.id = touched.id
         AND touched.remaining > 0
+    RETURNING lease.consumer_id, touched.events - touched.remaining AS lost
 ),
 moved AS (
     UPDATE cursor
     SET position = greatest(position, %(oldest)s),
+        jumped = jumped + greatest(0, %(oldest)s - position) + coalesce((
+            SELECT sum(gone.lost)
+            FROM (SELECT consumer_id, lost FROM ended UNION ALL SELECT consumer_id, lost FROM cut) AS gone
+            WHERE gone.consumer_id = cursor.consumer_id
+        ), 0),
         skipped_from = coalesce(skipped_from, behind.first_offset),
         skipped_to = %(oldest)s - 1
     FROM behind
