@@ -126,6 +126,12 @@ def visit_real(browser, person, real_server):
     assert [each for each in visits.end() if "ERR_" not in each and "403" not in each] == []
 
 
+def follow(page, link) -> None:
+    """Clicks the first such link and waits for the page behind it: what is asked in between may meet a page half gone."""
+    with page.expect_navigation():
+        (page.locator(link) if isinstance(link, str) else link).first.click()
+
+
 def is_cut(page) -> list[str]:
     """What does not fit: the page scrolling sideways, or text over the edge of its box."""
     return page.evaluate(

@@ -11,7 +11,7 @@ from msgspec import Raw
 from apps.channels.models import Channel
 from apps.channels.operations.delete import delete
 from apps.channels.operations.publish import Target, publish
-from tests.browser.conftest import photograph
+from tests.browser.conftest import follow, photograph
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MARKUP = "<img src=x onerror=alert(1)>"
@@ -39,7 +39,7 @@ def test_a_channel_is_followed_live(page, real_server):
     channel = Channel.objects.get(name="job:42")
     page.goto("/admin/channels/channel/")
     photograph(page, "channels")
-    page.click("a:text('job:42')")
+    follow(page, "a:text('job:42')")
     photograph(page, "channel")
     page.click("text=Follow live")
     page.wait_for_selector("#follow[data-state=live]")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import photograph
+from tests.browser.conftest import follow, photograph
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,16 +24,16 @@ def test_an_admin_makes_a_key_and_sees_it_once(visit):
     page.wait_for_selector("#result_list")
     assert token not in page.content()
     photograph(page, "keys")
-    page.click("a:text('billing-worker')")
+    follow(page, "a:text('billing-worker')")
     photograph(page, "key")
-    page.click("text=Revoke…")
+    follow(page, "text=Revoke…")
     photograph(page, "key-revoke")
     page.fill("[name=reason]", "leaked in a log")
     page.click("button:text('Revoke')")
     page.wait_for_selector("text=The key billing-worker is revoked.")
     page.goto("/admin/access/audit/")
     photograph(page, "audit")
-    page.click("th a:visible, td a:visible >> nth=0")
+    follow(page, "th a:visible, td a:visible >> nth=0")
     photograph(page, "audit-entry")
 
 
@@ -46,7 +46,7 @@ def test_an_admin_makes_an_oauth_client_and_disables_it(visit):
     assert page.locator(".tp-secret").count() == 2
     photograph(page, "oauth-shown")
     page.click("text=I have copied it")
-    page.click("a:text('reports')")
+    follow(page, "a:text('reports')")
     photograph(page, "oauth")
     page.click("text=Disable…")
     page.fill("[name=reason]", "no longer used")

@@ -5,7 +5,7 @@ import pytest
 from apps.console.operations import advance_bulk
 from apps.leases.models import DeadLetter
 from apps.queues.models import Queue
-from tests.browser.conftest import photograph
+from tests.browser.conftest import follow, photograph
 from tests.console import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,9 +26,9 @@ def given_up(server):
 
 def test_an_operator_redrives_all_of_one_error_and_watches(visit, given_up):
     page = visit("Operator")
-    page.get_by_role("link", name="Dead letters").first.click()
+    follow(page, page.get_by_role("link", name="Dead letters"))
     photograph(page, "dead-letters")
-    page.click("a:text('ConnectionRefusedError')")
+    follow(page, "a:text('ConnectionRefusedError')")
     photograph(page, "dead-letters-error")
     page.click("a:text('redrive…')")
     assert "40 dead letters of destinations match" in page.inner_text(".tp-effects")
@@ -48,7 +48,7 @@ def test_an_operator_redrives_all_of_one_error_and_watches(visit, given_up):
     assert DeadLetter.objects.filter(state="redriven").count() == 20
     page.goto("/admin/console/bulk/")
     photograph(page, "bulks")
-    page.click("a:text('Begin one…')")
+    follow(page, "a:text('Begin one…')")
     photograph(page, "bulk-new")
 
 
@@ -56,7 +56,7 @@ def test_an_admin_edits_one_and_sends_it_again(visit, given_up):
     page = visit("Admin")
     page.goto("/admin/dead-letters/")
     page.click("a:text('ValueError')")
-    page.click("a:text('000.00000000000000000090')")
+    follow(page, "a:text('000.00000000000000000090')")
     photograph(page, "dead-letter")
     page.click("a:text('Edit and resubmit…')")
     text = page.input_value("[name=event]")

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.console import health
 from apps.cursors.models import Consumer
-from tests.browser.conftest import photograph
+from tests.browser.conftest import follow, photograph
 from tests.console import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,7 +75,7 @@ def test_an_operator_finds_the_stuck_one_pauses_it_and_resumes_it(visit, stuck):
 def test_an_admin_seeks_back_by_time_and_undoes_it(visit, stuck):
     page = visit("Admin")
     page.goto(f"/admin/destinations/destination/{stuck.pk}/change/")
-    page.click("a:text('Seek…')")
+    follow(page, "a:text('Seek…')")
     photograph(page, "seek")
     page.select_option("[name=to]", "time")
     page.fill("[name=time]", "2020-01-01T00:00:00")
@@ -159,7 +159,7 @@ def test_events_are_browsed_and_one_is_read(visit, stuck):
     page = visit("Admin")
     page.goto("/admin/topics/topic/")
     photograph(page, "topics")
-    page.click("a:text('orders')")
+    follow(page, "a:text('orders')")
     photograph(page, "topic")
     page.click("text=000.00000000000000000400")
     assert '"deep": 1.10' in page.inner_text(".tp-payload")

@@ -3,7 +3,7 @@
 import pytest
 
 from apps.access.models import Audit
-from tests.browser.conftest import photograph
+from tests.browser.conftest import follow, photograph
 from tests.console import world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,9 +31,9 @@ def positions(consumer) -> list[int]:
 def test_an_admin_moves_a_group_and_undoes_it(visit, readers):
     page = visit("Admin")
     page.goto("/admin/cursors/group/")
-    page.click("a:text('readers')")
+    follow(page, "a:text('readers')")
     photograph(page, "group-held")
-    page.click("a:text('Seek…')")
+    follow(page, "a:text('Seek…')")
     photograph(page, "group-seek")
     page.select_option("[name=to]", "sequence")
     page.fill("[name=sequence]", "000.00000000000000000100, 003.00000000000000000400")

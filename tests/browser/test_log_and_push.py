@@ -4,7 +4,7 @@ import pytest
 
 from apps.destinations.models import Destination, PushState, Type
 from apps.topics.models import Sweep
-from tests.browser.conftest import photograph
+from tests.browser.conftest import follow, photograph
 from tests.console import world
 from tests.factories import Api, api_key
 from tests.topics.cold import publish, sweep, topic_of, use_store
@@ -52,7 +52,7 @@ def test_a_webhook_says_where_it_pushes_and_what_is_wrong(visit, hook):
     text = page.inner_text("#destination")
     assert "open since" in text and "answered 503" in text and "billing.example.com" in text
     photograph(page, "webhook")
-    page.click("a:text('Send test event…')")
+    follow(page, "a:text('Send test event…')")
     photograph(page, "webhook-test")
     page.click("text=Cancel")
     page.click("a:text('Send an event again…')")
@@ -67,10 +67,10 @@ def test_the_dead_letters_of_a_destination_are_looked_at_from_its_page(visit, ho
     page.goto(f"/admin/destinations/destination/{hook.pk}/change/")
     letters = page.locator("section", has=page.locator("#letters"))
     assert "000.00000000000000000004" in letters.inner_text()
-    letters.locator("a:text('redrive…')").first.click()
+    follow(page, letters.locator("a:text('redrive…')"))
     photograph(page, "letter-redrive")
     page.click("text=Cancel")
-    page.locator("a:text('discard…')").first.click()
+    follow(page, page.locator("a:text('discard…')"))
     photograph(page, "letter-discard")
     page.fill("[name=reason]", "sent by hand")
     page.locator("form button[type=submit].tp-button").click()
@@ -84,14 +84,14 @@ def test_events_are_browsed_from_cold_storage_into_the_hot_rows(visit, log):
     text = page.inner_text("#content-main, main")
     assert "The last 3 sweeps failed" in text and "object missing" in text
     photograph(page, "topic-cold")
-    page.locator("section", has=page.locator("#cold")).locator("tbody tr", has_text="KiB").first.locator("a").click()
+    follow(page, page.locator("section", has=page.locator("#cold")).locator("tbody tr", has_text="KiB").first.locator("a"))
     photograph(page, "topic-cold-events")
     for start in (50, 80):
         page.click("a:text('Later, from')")
         page.wait_for_url(f"**start={start}&**")
     photograph(page, "topic-hot-events")
     assert "119" in page.locator("#events ~ div td a").last.inner_text()
-    page.click("a:text('Its consumer groups')")
+    follow(page, "a:text('Its consumer groups')")
     photograph(page, "groups")
-    page.click("a:text('readers-1')")
+    follow(page, "a:text('readers-1')")
     photograph(page, "group")
