@@ -204,6 +204,7 @@ def test_gone_disables_it_and_resume_enables_it(api, endpoint, forwarder):
     until(lambda: cause(api, thing["name"]) == "disabled")
     assert "410" in lag(api, thing["name"])["cause"]["text"]
     assert Audit.objects.get(verb="disable").object_name == thing["name"]
+    until(lambda: waiting(thing))  # it is disabled first and put back then
     endpoint.answers["410"] = "200"
     sql("UPDATE lease SET visible_at = statement_timestamp()")
     api.post(f"{DESTINATIONS}/{thing['name']}/resume")
@@ -242,6 +243,7 @@ def test_after_failures_in_a_row_the_breaker_opens_and_a_probe_closes_it(api, en
     sent = len(endpoint.requests)
     time.sleep(0.5)
     assert len(endpoint.requests) == sent
+    until(lambda: not sql("SELECT FROM lease WHERE state = 'leased'"))
     endpoint.answers["500"] = "200"
     sql("UPDATE push_state SET next_attempt_at = statement_timestamp()")
     sql("UPDATE lease SET visible_at = statement_timestamp()")
