@@ -3,6 +3,7 @@
 import importlib
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from apps.channels.models import ChannelKind
 from core import notices
 from core.secret_key import MADE_UP
 from tests.factories import Api, api_key
+from tests.topics.cold import use_store
 
 # Processes that serve refuse to start without a key; those of the tests have this process's.
 settings.SECRET_KEY = os.environ.setdefault("SECRET_KEY", settings.SECRET_KEY.removeprefix(MADE_UP))
@@ -69,6 +71,14 @@ def kinds(request: pytest.FixtureRequest, hot_tables: None) -> None:
     request.getfixturevalue("db")
     if not ChannelKind.objects.exists():
         importlib.import_module("apps.channels.migrations.0002_hot").make_kinds(apps, None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings: Any) -> Path:
+    """Where cold storage is, empty and of this test only."""
+    settings.TOWPATH = dict(settings.TOWPATH)
+    use_store(tmp_path / "cold")
+    return tmp_path / "cold"
 
 
 @pytest.fixture

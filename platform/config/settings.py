@@ -184,6 +184,21 @@ REST_FRAMEWORK = {
 
 SCOPES = [f"{verb}:{area}" for area in ("events", "queues", "channels") for verb in ("read", "write", "manage")]
 
+# By the first part of a path: what /docs puts under one heading.
+API_SECTIONS = {
+    "topics": "Topics and consumer groups",
+    "event-destinations": "Destinations",
+    "event-queues": "Queues and their events",
+    "events": "Queues and their events",
+    "schedules": "Schedules",
+    "streams": "Channels",
+    "channel-kinds": "Channels",
+    "grants": "Grants for channels",
+    "bulk-operations": "Bulk operations",
+    "audit": "Tokens and the audit trail",
+    "oauth": "Tokens and the audit trail",
+}
+
 SPECTACULAR_SETTINGS = {
     "TITLE": "Towpath",
     "VERSION": "1.0.0",

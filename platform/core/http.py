@@ -117,6 +117,12 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> HttpRespon
     return error_response(context["request"], domain_error)
 
 
+def _deleted_meanwhile(error: Exception) -> errors.NotFound:
+    """What this call looked up was deleted before it could lock it. Logged, for a mistake of ours would look the same."""
+    logger.warning("http.deleted_meanwhile", exc_info=error)
+    return errors.NotFound()
+
+
 def as_domain_error(error: Exception) -> errors.DomainError | None:
     match error:
         case errors.DomainError():
@@ -138,11 +144,9 @@ def as_domain_error(error: Exception) -> errors.DomainError | None:
         case drf.APIException():
             return errors.Invalid("The request is not valid.")
         case ObjectDoesNotExist():
-            return errors.NotFound()
+            return _deleted_meanwhile(error)
         case IntegrityError() if isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
-            # What this call looked up was deleted before it could lock it.
-            logger.warning("http.deleted_meanwhile", exc_info=error)
-            return errors.NotFound()
+            return _deleted_meanwhile(error)
         case DataError():
             # Validation lets nothing through that the database refuses; this keeps a hole in it from being a 500.
             logger.error("http.data_error", exc_info=error)

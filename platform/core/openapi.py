@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any, get_args, get_origin
 
 import msgspec
+from django.conf import settings
 from drf_spectacular.drainage import warn
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
@@ -134,22 +135,6 @@ def _untitled(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key != "title"}
 
 
-# By the first part of a path: what /docs puts under one heading.
-SECTIONS = {
-    "topics": "Topics and consumer groups",
-    "event-destinations": "Destinations",
-    "event-queues": "Queues and their events",
-    "events": "Queues and their events",
-    "schedules": "Schedules",
-    "streams": "Channels",
-    "channel-kinds": "Channels",
-    "grants": "Grants for channels",
-    "bulk-operations": "Bulk operations",
-    "audit": "Tokens and the audit trail",
-    "oauth": "Tokens and the audit trail",
-}
-
-
 class Schema(AutoSchema):
     """DRF's DEFAULT_SCHEMA_CLASS."""
 
@@ -159,7 +144,7 @@ class Schema(AutoSchema):
 
     def get_tags(self) -> list[str]:
         first = self.path.removeprefix("/v1/").lstrip("/").split("/")[0]
-        return [SECTIONS.get(first, first)]
+        return [settings.API_SECTIONS.get(first, first)]
 
     def get_summary(self) -> str:
         return str(self.get_operation_id()).replace("_", " ").capitalize()

@@ -18,10 +18,10 @@ from core import sql
 from core.http import REQUEST_ID_KEY
 from core.log import REQUEST_ID
 from gateway.environ import Environ
+from gateway.remembered import remembered
 
 ROUTE_KEY = "towpath.route"
 EAGER_BYTES = 1024 * 1024
-REMEMBERED_LENGTH = 300
 
 HeaderList = list[tuple[bytes, bytes]]
 # Sends (status, headers) first, then chunks; called in the thread, returns when the client has taken it.
@@ -61,18 +61,15 @@ class Django(WSGIHandler):
         return request, response
 
     def resolve_request(self, request: HttpRequest) -> Any:
-        resolve = _remembered if len(request.path_info) <= REMEMBERED_LENGTH else _resolve
-        match = request.resolver_match = resolve(settings.ROOT_URLCONF, request.path_info)
+        match = request.resolver_match = _resolve(settings.ROOT_URLCONF, request.path_info)
         request.META[ROUTE_KEY] = match.route
         return match
 
 
+@remembered(1024)
 def _resolve(urls: str, path: str) -> ResolverMatch:
+    """Finding one means trying fifty patterns. What is not found is not remembered."""
     return get_resolver(urls).resolve(path)
-
-
-# Paths come again and again, and finding one means trying fifty patterns. What is not found is not remembered.
-_remembered = lru_cache(maxsize=1024)(_resolve)
 
 
 @lru_cache(maxsize=256)

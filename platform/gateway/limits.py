@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from django.conf import settings
 
-REMEMBERED_LENGTH = 300
+from gateway.remembered import remembered
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,9 @@ def from_settings() -> Limits:
     return Limits(max_body_bytes=settings.TOWPATH["MAX_BODY_BYTES"], **settings.GATEWAY)
 
 
+@remembered(2048)
 def _matches(patterns: tuple[str, ...], call_name: str) -> bool:
-    # A long one is hardly asked for twice, and a thousand of them would be memory.
-    match = _remembered if len(call_name) <= REMEMBERED_LENGTH else _match
-    return match(patterns, call_name)
-
-
-def _match(patterns: tuple[str, ...], call_name: str) -> bool:
     return _any(patterns).match(call_name) is not None
-
-
-_remembered = lru_cache(maxsize=2048)(_match)
 
 
 @cache

@@ -12,11 +12,12 @@ from apps.topics.models import Repair, Sweep
 from apps.topics.operations import expire, merge, reconcile, spill
 from tests.concurrency.killed import killed_after
 from tests.concurrency.sessions import in_background
-from tests.factories import Api, api_key
+from tests.factories import Api
 from tests.logs import sql
 from tests.topics.cold import (
     let_leaving_go,
     make_old,
+    many_small,
     objects,
     objects_of_hours_ago,
     offsets,
@@ -24,10 +25,9 @@ from tests.topics.cold import (
     segments_of,
     sweep,
     topic_of,
-    use_store,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120), pytest.mark.usefixtures("folder")]
 
 MERGING = """
 from apps.topics.models import Topic
@@ -67,36 +67,18 @@ expire.delete_forgotten()
 EVENTS = 31
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, settings):
-    settings.TOWPATH = dict(settings.TOWPATH)
-    use_store(tmp_path / "cold")
-    return tmp_path / "cold"
-
-
 @pytest.fixture
-def client(transactional_db):
-    return Api(api_key())
-
-
-@pytest.fixture
-def topic(client):
+def topic(api):
     """Six segments of five events, and one hot event."""
-    topic = topic_of(client, hot_records=1, hot_seconds=10**8)
-    publish(client, topic, 1)
-    for number in range(6):
-        publish(client, topic, 5, start=1 + number * 5)
-        sweep(topic)
-    make_old(topic)
-    return topic
+    return many_small(api)
 
 
-def read(client, topic):
+def read(api, topic):
     forget_opened()
-    return offsets(client, topic)
+    return offsets(api, topic)
 
 
-def clean(client, topic, folder, orphans):
+def clean(api, topic, folder, orphans):
     """What a reconcile and the grace period leave: what the index names, and nothing else."""
     objects_of_hours_ago(folder)
     assert reconcile.reconcile_topic(topic) == orphans == Repair.objects.filter(topic_id=topic.id, kind="orphan").count()
@@ -105,39 +87,39 @@ def clean(client, topic, folder, orphans):
     assert {path.relative_to(folder).as_posix() for path in objects(folder / "segments")} == named
     assert Sweep.objects.get(topic=topic).problems == []
     assert sql("SELECT count(*) FROM segment_leaving") == [(0,)]
-    assert read(client, topic) == list(range(EVENTS))
+    assert read(api, topic) == list(range(EVENTS))
 
 
 @pytest.mark.parametrize("step", ["looked", "read", "written", "locked", "removed", "indexed", "committed"])
-def test_killed_at_a_step_and_run_again_it_loses_nothing_doubles_nothing_and_leaves_no_orphan(client, topic, folder, step):
+def test_killed_at_a_step_and_run_again_it_loses_nothing_doubles_nothing_and_leaves_no_orphan(api, topic, folder, step):
     killed_after(MERGING, step, topic.id, folder=folder)
-    assert read(client, topic) == list(range(EVENTS))
+    assert read(api, topic) == list(range(EVENTS))
     assert segments_of(topic) == ([(0, 29)] if step == "committed" else [(n, n + 4) for n in range(0, 30, 5)])
     for _ in range(2):
         merge.merge_topic(topic)
-        assert segments_of(topic) == [(0, 29)] and read(client, topic) == list(range(EVENTS))
-    clean(client, topic, folder, orphans=0)
+        assert segments_of(topic) == [(0, 29)] and read(api, topic) == list(range(EVENTS))
+    clean(api, topic, folder, orphans=0)
 
 
-def test_what_a_killed_merge_wrote_is_an_orphan_when_the_next_one_merges_otherwise(client, topic, folder):
+def test_what_a_killed_merge_wrote_is_an_orphan_when_the_next_one_merges_otherwise(api, topic, folder):
     killed_after(MERGING, "written", topic.id, folder=folder)
     sql("UPDATE segment SET raw_bytes = 8388608 WHERE topic_id = %s AND first_offset = 0", topic.id)
     merge.merge_topic(topic)
     assert segments_of(topic) == [(0, 4), (5, 29)]
-    clean(client, topic, folder, orphans=1)
+    clean(api, topic, folder, orphans=1)
 
 
 @pytest.mark.parametrize("step", ["found", "half", "deleted", "marked"])
-def test_letting_go_of_what_was_merged_is_killed_at_a_step_and_run_again(client, topic, folder, step):
+def test_letting_go_of_what_was_merged_is_killed_at_a_step_and_run_again(api, topic, folder, step):
     merge.merge_topic(topic)
     sql("UPDATE segment_leaving SET since = since - interval '1 hour' WHERE topic_id = %s", topic.id)
     killed_after(LETTING_GO, step, folder=folder)
-    assert read(client, topic) == list(range(EVENTS))
-    clean(client, topic, folder, orphans=0)
+    assert read(api, topic) == list(range(EVENTS))
+    clean(api, topic, folder, orphans=0)
     assert len(objects(folder / "segments")) == 1
 
 
-def test_while_a_dump_follows_the_index_no_object_is_deleted(client, topic, folder):
+def test_while_a_dump_follows_the_index_no_object_is_deleted(api, topic, folder):
     held, done = threading.Event(), threading.Event()
 
     def copy():
@@ -156,10 +138,8 @@ def test_while_a_dump_follows_the_index_no_object_is_deleted(client, topic, fold
     assert expire.delete_forgotten() == 6 and len(objects(folder / "segments")) == 1
 
 
-def test_while_merging_letting_go_and_trimming_all_go_on_in_twos_no_page_has_a_hole_and_the_index_is_in_order(
-    client, folder
-):
-    topic, stop, failed = topic_of(client, hot_records=5, hot_seconds=10**8), threading.Event(), []
+def test_while_merging_letting_go_and_trimming_all_go_on_in_twos_no_page_has_a_hole_and_the_index_is_in_order(api, folder):
+    topic, stop, failed = topic_of(api, hot_records=5, hot_seconds=10**8), threading.Event(), []
 
     def repeated(work):
         try:
@@ -182,7 +162,7 @@ def test_while_merging_letting_go_and_trimming_all_go_on_in_twos_no_page_has_a_h
 
     def read():
         """From the oldest to the head; what retention passes meanwhile is gone, and said to be."""
-        own, place = Api(client.token), f"/v1/topics/{topic.name}/partitions/0"
+        own, place = Api(api.token), f"/v1/topics/{topic.name}/partitions/0"
         first = own.get(f"{place}/bounds").json()["oldestOffset"]
         while (answer := own.get(f"{place}/records?from={first}&limit=50")).status_code == 200 and answer.json()["records"]:
             found = [record["offset"] for record in answer.json()["records"]]
@@ -192,12 +172,12 @@ def test_while_merging_letting_go_and_trimming_all_go_on_in_twos_no_page_has_a_h
         return first
 
     works = [trim, trim, lambda: merge.merge_topic(topic), lambda: merge.merge_topic(topic), let_go, let_go, read]
-    publish(client, topic, 20)
+    publish(api, topic, 20)
     threads = [threading.Thread(target=repeated, args=(work,)) for work in works]
     for thread in threads:
         thread.start()
     for number in range(40):
-        publish(client, topic, 20, start=20 + 20 * number)
+        publish(api, topic, 20, start=20 + 20 * number)
     stop.set()
     for thread in threads:
         thread.join(60)

@@ -9,12 +9,21 @@ from django.db import connection
 from apps.topics.models import Repair
 from apps.topics.operations import merge, reconcile, spill
 from tests.concurrency.killed import killed_after
-from tests.factories import Api, api_key
+from tests.factories import Api
 from tests.logs import sql
 from tests.patience import PATIENCE
-from tests.topics.cold import let_leaving_go, make_old, objects, objects_of_hours_ago, publish, sweep, topic_of, use_store
+from tests.topics.cold import (
+    let_leaving_go,
+    make_old,
+    objects,
+    objects_of_hours_ago,
+    offsets,
+    publish,
+    sweep,
+    topic_of,
+)
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("folder")]
 SCALE = int(os.environ.get("TOWPATH_TEST_SCALE", "1"))
 
 # The steps of a sweep as it takes them.
@@ -40,36 +49,16 @@ reached("committed")
 """
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, settings):
-    settings.TOWPATH = dict(settings.TOWPATH)
-    use_store(tmp_path / "cold")
-    return tmp_path / "cold"
-
-
-@pytest.fixture
-def client(transactional_db):
-    return Api(api_key())
-
-
-def offsets(client, topic):
-    found, first = [], 0
-    while records := client.get(f"/v1/topics/{topic.name}/partitions/0/records?from={first}&limit=1000").json()["records"]:
-        found += [record["offset"] for record in records]
-        first = found[-1] + 1
-    return found
-
-
 @pytest.mark.parametrize("step", ["read", "written", "deleted", "indexed", "committed"])
-def test_killed_at_a_step_and_run_again_twice_it_loses_nothing_doubles_nothing_and_leaves_no_orphan(client, folder, step):
-    topic = topic_of(client, hot_records=10)
-    publish(client, topic, 100)
+def test_killed_at_a_step_and_run_again_twice_it_loses_nothing_doubles_nothing_and_leaves_no_orphan(api, folder, step):
+    topic = topic_of(api, hot_records=10)
+    publish(api, topic, 100)
     killed_after(STEPS, step, topic.id, folder=folder)
-    assert offsets(client, topic) == list(range(100))
-    publish(client, topic, 30, start=100)  # so that the next run takes another end for the same beginning
+    assert offsets(api, topic) == list(range(100))
+    publish(api, topic, 30, start=100)  # so that the next run takes another end for the same beginning
     for _ in range(2):
         sweep(topic)
-        assert offsets(client, topic) == list(range(130))
+        assert offsets(api, topic) == list(range(130))
     objects_of_hours_ago(folder)
     reconcile.reconcile_topic(topic)
     let_leaving_go(topic)
@@ -77,16 +66,16 @@ def test_killed_at_a_step_and_run_again_twice_it_loses_nothing_doubles_nothing_a
     assert {path.relative_to(folder).as_posix() for path in objects(folder / "segments")} == named
     assert topic.sweep.__class__.objects.get(topic=topic).problems == []
     assert Repair.objects.filter(topic_id=topic.id, kind="orphan").count() == (step in ("written", "deleted", "indexed"))
-    assert offsets(client, topic) == list(range(130))
+    assert offsets(api, topic) == list(range(130))
 
 
-def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_trim_and_merge(client, folder):
-    topic = topic_of(client, hot_records=50)
+def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_trim_and_merge(api, folder):
+    topic = topic_of(api, hot_records=50)
     each, stop, seen = 60 * SCALE, threading.Event(), []
 
     def produce(name):
         try:
-            own = Api(client.token)
+            own = Api(api.token)
             for number in range(each):
                 sent = [{"partitionKey": "k", "payload": f"{name}-{number}-{part}"} for part in range(5)]
                 assert own.post(f"/v1/topics/{topic.name}/records", sent).status_code == 202
@@ -104,7 +93,7 @@ def test_every_offset_is_read_once_and_in_order_while_eight_append_and_sweeps_tr
 
     def read():
         try:
-            own = Api(client.token)
+            own = Api(api.token)
             while not stop.is_set() or len(seen) < 8 * each * 5:
                 answer = own.get(f"/v1/topics/{topic.name}/partitions/0/records?from={len(seen)}&limit=200")
                 assert answer.status_code == 200, answer.content

@@ -7,16 +7,9 @@ from apps.leases.operations.pull import Nothing
 from apps.topics.cold.cache import forget_opened
 from core.errors import Unavailable
 from tests.logs import Log, Reader, sql
-from tests.topics.cold import hot, objects, publish, sweep, topic_of, use_store
+from tests.topics.cold import hot, objects, publish, sweep, topic_of
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, settings):
-    settings.TOWPATH = dict(settings.TOWPATH)
-    use_store(tmp_path / "cold")
-    return tmp_path / "cold"
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folder")]
 
 
 @pytest.fixture

@@ -14,17 +14,10 @@ from apps.topics.models import OnLag, Repair, Sweep
 from apps.topics.operations import expire, reconcile, spill
 from core.sequence import sequence
 from tests.logs import Log, sql
-from tests.topics.cold import hot, let_leaving_go, objects, publish, sweep, topic_of, use_store
+from tests.topics.cold import hot, let_leaving_go, objects, publish, sweep, topic_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folder")]
 DAY = 86_400
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, settings):
-    settings.TOWPATH = dict(settings.TOWPATH)
-    use_store(tmp_path / "cold")
-    return tmp_path / "cold"
 
 
 def aged(api, *ages, **settings):

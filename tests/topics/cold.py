@@ -92,6 +92,17 @@ def make_old(topic: Topic, days: int = 2) -> None:
             " WHERE topic_id = %s AND spilled_at > statement_timestamp() - interval '1 day'", days, topic.id)  # fmt: skip
 
 
+def many_small(api: Any, count: int = 6, each: int = 5, **retention: Any) -> Topic:
+    """A topic with `count` segments of `each` events that are to be merged, and one hot event."""
+    topic = topic_of(api, hot_records=1, hot_seconds=10**8, **retention)
+    publish(api, topic, 1)
+    for number in range(count):
+        publish(api, topic, each, start=1 + number * each)
+        assert sweep(topic) == each
+    make_old(topic)
+    return topic
+
+
 def objects_of_hours_ago(folder: Path) -> None:
     for path in objects(folder / "segments"):
         os.utime(path, (time.time() - 7_200,) * 2)

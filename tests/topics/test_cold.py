@@ -23,14 +23,7 @@ from tests.logs import sql
 from tests.patience import PATIENCE
 from tests.topics.cold import hot, objects, publish, sweep, topic_of, use_store
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, settings):
-    settings.TOWPATH = dict(settings.TOWPATH)
-    use_store(tmp_path / "cold")
-    return tmp_path / "cold"
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folder")]
 
 
 def browse(api, topic, first, limit=1000):

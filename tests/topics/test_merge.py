@@ -15,7 +15,7 @@ from tests.logs import Log, sql
 from tests.topics.cold import (
     hot,
     let_leaving_go,
-    make_old,
+    many_small,
     objects,
     objects_of_hours_ago,
     offsets,
@@ -23,28 +23,9 @@ from tests.topics.cold import (
     segments_of,
     sweep,
     topic_of,
-    use_store,
 )
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, settings):
-    settings.TOWPATH = dict(settings.TOWPATH)
-    use_store(tmp_path / "cold")
-    return tmp_path / "cold"
-
-
-def many_small(api, count=6, each=5, **retention):
-    """A topic with `count` segments of `each` events, and one hot event."""
-    topic = topic_of(api, hot_records=1, hot_seconds=10**8, **retention)
-    publish(api, topic, 1)
-    for number in range(count):
-        publish(api, topic, each, start=1 + number * each)
-        assert sweep(topic) == each
-    make_old(topic)
-    return topic
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("folder")]
 
 
 def records(api, topic, first=0):

@@ -11,16 +11,15 @@ from apps.topics.operations import create, import_part
 from apps.topics.selectors import resolve
 from core.errors import Conflict
 from core.ids import uuid7
-from tests.topics.cold import publish, sweep, topic_of, use_store
+from tests.topics.cold import publish, sweep, topic_of
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, settings):
-    settings.TOWPATH = dict(settings.TOWPATH)
-    use_store(tmp_path / "cold")
-    return tmp_path
+def folder(folder):
+    """The one above that of cold storage: for what is written beside it."""
+    return folder.parent
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ GROUP = "topics/<str:topic>/groups/<str:group>"
 
 
 class Rest(PathConverter):
-    """All that follows: a member may be called anything, with slashes and line ends, and must be able to leave."""
+    """All that follows, slashes and line ends too: whoever is no member has left, whatever its name is."""
 
     regex = "(?s:.+)"
 

@@ -19,7 +19,7 @@ from apps.destinations.admin.cells import Row
 from apps.destinations.admin.matching import matching
 from apps.destinations.models import Destination, Type
 from apps.destinations.selectors.cause import STATES
-from apps.destinations.selectors.standing import standings
+from apps.destinations.selectors.standing import in_state
 from core.admin import LookedUpList, demand, may
 from core.csv_file import CsvAdmin
 
@@ -35,9 +35,9 @@ class StateFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Destination]) -> QuerySet[Destination]:
         if self.value() not in STATES:
             return queryset
-        found = [each for each in standings(queryset) if each.cause.state == self.value()]
+        matching, found = in_state(queryset, str(self.value()))
         request.standings = found  # type: ignore[attr-defined]  # the list shows the same, and need not ask again
-        return queryset.filter(pk__in=[each.destination.pk for each in found])
+        return matching
 
 
 class DestinationList(LookedUpList):

@@ -22,7 +22,7 @@ class DestinationFilter(FilterSet):
         fields: ClassVar[list[str]] = ["name", "type", "topic", "state"]
 
     def of_state(self, rows: QuerySet[Destination], name: str, state: str) -> QuerySet[Destination]:
-        return in_state(rows, state)
+        return in_state(rows, state)[0]
 
 
 class DeadLetterFilter(FilterSet):

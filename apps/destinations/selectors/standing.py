@@ -75,6 +75,9 @@ def shown_one(destination: Destination) -> dict[str, Any]:
     return found[0]
 
 
-def in_state(rows: QuerySet[Destination], state: str) -> QuerySet[Destination]:
-    """State is derived from leases and lag, so all of them are looked at: meant for hundreds, not for millions."""
-    return rows.filter(pk__in=[found.destination.pk for found in standings(rows) if found.cause.state == state])
+def in_state(rows: QuerySet[Destination], state: str) -> tuple[QuerySet[Destination], list[Standing]]:
+    """Those in it, and where they stand. State is derived from leases and lag, so all of the rows are looked at: meant for
+    hundreds, not for millions.
+    """
+    found = [each for each in standings(rows) if each.cause.state == state]
+    return rows.filter(pk__in=[each.destination.pk for each in found]), found

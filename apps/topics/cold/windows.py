@@ -72,8 +72,8 @@ def _worthwhile(run: Sequence[Small], longest: timedelta) -> Iterator[Sequence[S
 def _fitting(run: Sequence[Small], longest: timedelta) -> int:
     """How many of the first make a segment that is not too large and does not span too long.
 
-    Its span is at most its age: the age of a cold event is told as that of its segment's last one, so it is never told as
-    less than half.
+    Its span is at most its age: the age of a cold event is told by its place between the ends of its segment, and may be
+    wrong by as much.
     """
     records = size = 0
     for count, each in enumerate(run):

@@ -106,28 +106,32 @@ def _long_ago() -> datetime:
     return datetime.now(UTC) - timedelta(hours=ORPHAN_HOURS)
 
 
-def _condemn(topic_id: int, topic_name: str, orphans: list[str]) -> None:
+def _condemn(topic_id: int, topic_name: str, orphans: list[str]) -> int:
     """They are deleted after a grace period, and until after that no sweep can enter them in the index: one that was
-    killed before that comes back to its object after hours, and finds it there."""
+    killed before that comes back to its object after hours, and finds it there. Returns how many are new."""
+    if not orphans:
+        return 0
     places = [place(name) for name in orphans]
     wanted = {"partitions": [found for found, _ in places], "firsts": [first for _, first in places], "locators": orphans}
-    for partition, name in sql.run((CONDEMN, {"topic_id": topic_id, **wanted}))[0] if orphans else ():
+    condemned = sql.run((CONDEMN, {"topic_id": topic_id, **wanted}))[0]
+    for partition, name in condemned:
         _note(topic_id, topic_name, ORPHAN, name, None if partition < 0 else partition)
+    return len(condemned)
 
 
 def _reconcile_deleted() -> int:
     """Deleted topics whose rows are gone: what is still in their folder is nobody's. A topic made again under the name has
     a folder of its own."""
-    before = Repair.objects.count()
+    repairs = 0
     since = datetime.now(UTC) - timedelta(hours=DELETED_HOURS)
     for topic in DeletedTopic.objects.filter(removed_at__lt=since).order_by("removed_at", "id")[:DELETED_A_RUN]:
         found = {} if topic.uid is None else dict(store.listed(folder(str(topic.uid))))
         store.remove_unfinished(folder(str(topic.uid)), _long_ago())
         known: dict[str, bool] = dict(sql.run((LOCATORS, {"topic_id": topic.id}))[0])
-        _condemn(topic.id, topic.name, [name for name in _settled(found) if name not in known])
+        repairs += _condemn(topic.id, topic.name, [name for name in _settled(found) if name not in known])
         if not found and not known:
             topic.delete()
-    return Repair.objects.count() - before
+    return repairs
 
 
 def _is_there(name: str) -> bool:
